@@ -1,0 +1,163 @@
+#include "base/json.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+
+static void indent(struct json *json)
+{
+    fputc('\n', json->stream);
+    for (int i = 0; i < json->depth; i++)
+        fputs("  ", json->stream);
+}
+
+/* Length of the UTF-8 sequence at `s`, 0 if it is none (overlong forms and surrogates are none). */
+static int sequence_length(const unsigned char *s)
+{
+    if (s[0] < 0x80)
+        return 1;
+    const int length = s[0] >= 0xf0 ? 4 : s[0] >= 0xe0 ? 3 : 2;
+    if (s[0] < 0xc2 || s[0] > 0xf4)
+        return 0;
+    for (int i = 1; i < length; i++)
+        if ((s[i] & 0xc0) != 0x80)
+            return 0;
+    if ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] >= 0xa0) || (s[0] == 0xf0 && s[1] < 0x90) ||
+        (s[0] == 0xf4 && s[1] >= 0x90))
+        return 0;
+    return length;
+}
+
+static void put_string(FILE *stream, const char *value)
+{
+    fputc('"', stream);
+    for (const unsigned char *c = (const unsigned char *)value; *c;) {
+        const int length = sequence_length(c);
+        if (length == 0)
+            fputs("\\ufffd", stream);
+        else if (*c == '"' || *c == '\\')
+            fprintf(stream, "\\%c", *c);
+        else if (*c == '\n')
+            fputs("\\n", stream);
+        else if (*c == '\t')
+            fputs("\\t", stream);
+        else if (*c < 0x20 || *c == 0x7f)
+            fprintf(stream, "\\u%04x", *c);
+        else
+            fwrite(c, 1, (size_t)length, stream);
+        c += length ? length : 1;
+    }
+    fputc('"', stream);
+}
+
+/* What stands before every item: a comma, the place on the page, the key. */
+static void begin_item(struct json *json, const char *key)
+{
+    if (json->depth > 0) {
+        const int level = json->depth - 1;
+        if (json->has_items[level])
+            fputc(',', json->stream);
+        if (!json->compact[level])
+            indent(json);
+        json->has_items[level] = true;
+    }
+    if (key) {
+        put_string(json->stream, key);
+        fputc(':', json->stream);
+    }
+}
+
+static void begin_container(struct json *json, const char *key, char bracket, bool compact)
+{
+    assert(json->depth < JSON_DEPTH_MAX);
+    begin_item(json, key);
+    fputc(bracket, json->stream);
+    json->compact[json->depth] = compact || (json->depth > 0 && json->compact[json->depth - 1]);
+    json->has_items[json->depth] = false;
+    json->depth++;
+}
+
+static void end_container(struct json *json, char bracket)
+{
+    assert(json->depth > 0);
+    json->depth--;
+    if (json->has_items[json->depth] && !json->compact[json->depth])
+        indent(json);
+    fputc(bracket, json->stream);
+    if (json->depth == 0)
+        fputc('\n', json->stream);
+}
+
+void json_object_begin(struct json *json, const char *key)
+{
+    begin_container(json, key, '{', false);
+}
+
+void json_row_begin(struct json *json, const char *key)
+{
+    begin_container(json, key, '{', true);
+}
+
+void json_object_end(struct json *json)
+{
+    end_container(json, '}');
+}
+
+void json_array_begin(struct json *json, const char *key)
+{
+    begin_container(json, key, '[', false);
+}
+
+void json_numbers_begin(struct json *json, const char *key)
+{
+    begin_container(json, key, '[', true);
+}
+
+void json_array_end(struct json *json)
+{
+    end_container(json, ']');
+}
+
+void json_put_string(struct json *json, const char *key, const char *value)
+{
+    begin_item(json, key);
+    if (value)
+        put_string(json->stream, value);
+    else
+        fputs("null", json->stream);
+}
+
+void json_put_int(struct json *json, const char *key, int64_t value)
+{
+    begin_item(json, key);
+    fprintf(json->stream, "%" PRId64, value);
+}
+
+void json_put_double(struct json *json, const char *key, double value)
+{
+    if (!isfinite(value)) {
+        json_put_null(json, key);
+        return;
+    }
+    char text[32];
+    for (int precision = 15; precision <= 17; precision++) {
+        snprintf(text, sizeof text, "%.*g", precision, value);
+        if (strtod(text, NULL) == value)
+            break;
+    }
+    begin_item(json, key);
+    fputs(text, json->stream);
+}
+
+void json_put_bool(struct json *json, const char *key, bool value)
+{
+    begin_item(json, key);
+    fputs(value ? "true" : "false", json->stream);
+}
+
+void json_put_null(struct json *json, const char *key)
+{
+    begin_item(json, key);
+    fputs("null", json->stream);
+}

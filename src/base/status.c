@@ -1,0 +1,74 @@
+#include "base/status.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+static const struct {
+    const char *name;
+    const char *text;
+} STATUS_TABLE[PL_STATUS_COUNT] = {
+#define STATUS(name, text) [PL_##name] = {#name, text},
+#include "base/status.def"
+#undef STATUS
+};
+
+const char *pl_status_name(pl_status status)
+{
+    assert(status < PL_STATUS_COUNT);
+    return STATUS_TABLE[status].name;
+}
+
+const char *pl_status_text(pl_status status)
+{
+    assert(status < PL_STATUS_COUNT);
+    return STATUS_TABLE[status].text;
+}
+
+pl_status pl_fail(struct pl_error *error, pl_status status, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    vsnprintf(error->text, sizeof error->text, format, args);
+    va_end(args);
+    error->status = status;
+    return status;
+}
+
+static pl_status status_of_errno(int errno_value)
+{
+    switch (errno_value) {
+    case ENOSPC:
+    case EDQUOT:
+        return PL_E_SPACE;
+    case ENOMEM:
+        return PL_E_NOMEM;
+    default:
+        return PL_E_SYSTEM;
+    }
+}
+
+pl_status pl_fail_errno(struct pl_error *error, int errno_value, const char *format, ...)
+{
+    char context[PL_ERROR_TEXT_MAX / 2];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(context, sizeof context, format, args);
+    va_end(args);
+    return pl_fail(error, status_of_errno(errno_value), "%s: %s", context, strerror(errno_value));
+}
+
+pl_status pl_within(struct pl_error *error, const char *format, ...)
+{
+    char inner[PL_ERROR_TEXT_MAX];
+    memcpy(inner, error->text, sizeof inner);
+    va_list args;
+    va_start(args, format);
+    const int used = vsnprintf(error->text, sizeof error->text, format, args);
+    va_end(args);
+    if (used >= 0 && (size_t)used < sizeof error->text)
+        snprintf(error->text + used, sizeof error->text - (size_t)used, ": %.*s", PL_ERROR_TEXT_MAX - 3, inner);
+    return error->status;
+}

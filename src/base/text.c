@@ -1,0 +1,121 @@
+#include "base/text.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void text_clear(struct text *text)
+{
+    free(text->data);
+    *text = (struct text){0};
+}
+
+static bool text_reserve(struct text *text, size_t more)
+{
+    if (text->failed)
+        return false;
+    if (text->length + more + 1 <= text->capacity)
+        return true;
+    size_t capacity = text->capacity ? text->capacity : 128;
+    while (capacity < text->length + more + 1)
+        capacity *= 2;
+    char *data = realloc(text->data, capacity);
+    if (!data) {
+        text->failed = true;
+        return false;
+    }
+    text->data = data;
+    text->capacity = capacity;
+    return true;
+}
+
+void text_append(struct text *text, const char *bytes, size_t count)
+{
+    if (!text_reserve(text, count))
+        return;
+    memcpy(text->data + text->length, bytes, count);
+    text->length += count;
+    text->data[text->length] = '\0';
+}
+
+void text_add(struct text *text, const char *string)
+{
+    text_append(text, string, strlen(string));
+}
+
+void text_format(struct text *text, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    va_list again;
+    va_copy(again, args);
+    const int needed = vsnprintf(NULL, 0, format, args);
+    va_end(args);
+    if (needed >= 0 && text_reserve(text, (size_t)needed)) {
+        vsnprintf(text->data + text->length, (size_t)needed + 1, format, again);
+        text->length += (size_t)needed;
+    }
+    va_end(again);
+}
+
+void text_add_escaped(struct text *text, const char *string)
+{
+    for (const unsigned char *c = (const unsigned char *)string; *c; c++) {
+        if (*c == '\\')
+            text_add(text, "\\\\");
+        else if (*c == '\n')
+            text_add(text, "\\n");
+        else if (*c == '\t')
+            text_add(text, "\\t");
+        else if (*c < 0x20 || *c == 0x7f)
+            text_format(text, "\\x%02x", *c);
+        else
+            text_append(text, (const char *)c, 1);
+    }
+}
+
+static int hex_digit(char c)
+{
+    if (c >= '0' && c <= '9')
+        return c - '0';
+    if (c >= 'a' && c <= 'f')
+        return c - 'a' + 10;
+    return -1;
+}
+
+bool text_unescape(char *string)
+{
+    char *out = string;
+    for (const char *in = string; *in; in++) {
+        if (*in != '\\') {
+            *out++ = *in;
+            continue;
+        }
+        in++;
+        if (*in == 'n') {
+            *out++ = '\n';
+        } else if (*in == 't') {
+            *out++ = '\t';
+        } else if (*in == '\\') {
+            *out++ = '\\';
+        } else if (*in == 'x' && hex_digit(in[1]) >= 0 && hex_digit(in[2]) >= 0) {
+            *out++ = (char)(hex_digit(in[1]) * 16 + hex_digit(in[2]));
+            in += 2;
+        } else {
+            return false;
+        }
+    }
+    *out = '\0';
+    return true;
+}
+
+const char *text_get(const struct text *text)
+{
+    return text->data ? text->data : "";
+}
+
+char *text_dup(const char *string)
+{
+    return strdup(string ? string : "");
+}

@@ -1,0 +1,34 @@
+/* A growing string, and the escaping that keeps a value on one line of a text format. */
+#ifndef PIOLET_BASE_TEXT_H
+#define PIOLET_BASE_TEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* {0} is an empty text. `data` is owned by the text, NUL-terminated once anything was appended.
+ * A failed allocation sets `failed` and later appends do nothing: check once at the end. */
+struct text {
+    char *data;
+    size_t length;
+    size_t capacity;
+    bool failed;
+};
+
+void text_clear(struct text *text);
+void text_append(struct text *text, const char *bytes, size_t count);
+void text_add(struct text *text, const char *string);
+void text_format(struct text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Control characters and backslash become \n, \t, \\ or \xHH. Undone by text_unescape(). */
+void text_add_escaped(struct text *text, const char *string);
+
+/* Undoes the escaping in place; false if the string holds a broken escape. */
+bool text_unescape(char *string);
+
+/* The text, or "" when nothing was ever appended. */
+const char *text_get(const struct text *text);
+
+/* strdup that treats NULL as "" (caller frees). */
+char *text_dup(const char *string);
+
+#endif

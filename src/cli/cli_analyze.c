@@ -1,0 +1,298 @@
+/* piolet analyze TOOL FILE...: tables, plots and exports of block files. No MPI. */
+#include "cli/cli.h"
+
+#include "base/units.h"
+#include "measure/analysis_tools.h"
+#include "measure/export.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+
+extern const struct cli_verb cli_verb_analyze;
+
+enum {
+    OPT_BLOCK = 1,
+    OPT_TEST,
+    OPT_SET,
+    OPT_OP,
+    OPT_RANK,
+    OPT_FROM,
+    OPT_TO,
+    OPT_SKIP,
+    OPT_OUTPUT,
+    OPT_JSON,
+    OPT_CSV,
+    OPT_FORMAT
+};
+
+typedef pl_status analyze_tool(const struct analysis_request *request, const struct analysis_input *input,
+                               struct pl_error *error);
+
+/* Text, JSON and CSV need a stream each; the names come from the options. */
+struct command {
+    const char *tool_name;
+    analyze_tool *tool; /* NULL: export */
+    struct analysis_request request;
+    const char *output, *json, *csv, *format;
+};
+
+static const struct {
+    const char *name;
+    analyze_tool *run;
+} TOOLS[] = {{"rawdata", analysis_rawdata},
+             {"distribution", analysis_distribution},
+             {"allav", analysis_allav},
+             {"export", NULL}};
+
+enum { TOOL_COUNT = sizeof TOOLS / sizeof TOOLS[0] };
+
+/* ---- the command line ---- */
+
+static int bad_value(const char *option, const char *value, const char *allowed)
+{
+    return cli_usage_error(&cli_verb_analyze, "--%s '%s': %s", option, value, allowed);
+}
+
+static int take_number(const char *option, const char *value, int64_t min, int64_t *ret_number)
+{
+    if (units_parse_int(value, min, INT64_MAX - 1, ret_number))
+        return CLI_OK;
+    return bad_value(option, value, min ? "must be a whole number from 1 on" : "must be a whole number from 0 on");
+}
+
+static int take_skip(const char *value, struct analysis_request *request)
+{
+    request->skip_auto = strcmp(value, "auto") == 0;
+    request->skip = 0;
+    if (request->skip_auto || units_parse_int(value, 0, INT64_MAX / 4, &request->skip))
+        return CLI_OK;
+    return bad_value("skip", value, "must be a whole number from 0 on, or auto");
+}
+
+static int take_option(int id, const char *value, struct command *command)
+{
+    struct analysis_request *request = &command->request;
+    switch (id) {
+    case OPT_BLOCK:
+        return take_number("block", value, 1, &request->block);
+    case OPT_TEST:
+        request->test = value;
+        return CLI_OK;
+    case OPT_SET:
+        return take_number("set", value, 1, &request->set);
+    case OPT_OP:
+        request->op = value;
+        return CLI_OK;
+    case OPT_RANK:
+        if (analysis_ranks_parse(value, &request->ranks))
+            return CLI_OK;
+        return bad_value("rank", value, "must be a list of ranks such as 0,2-5");
+    case OPT_FROM:
+        return take_number("from", value, 0, &request->from);
+    case OPT_TO:
+        return take_number("to", value, 0, &request->to);
+    case OPT_SKIP:
+        return take_skip(value, request);
+    case OPT_OUTPUT:
+        command->output = value;
+        return CLI_OK;
+    case OPT_JSON:
+        command->json = value;
+        return CLI_OK;
+    case OPT_CSV:
+        command->csv = value;
+        return CLI_OK;
+    case OPT_FORMAT:
+        command->format = value;
+        return CLI_OK;
+    default:
+        return CLI_USAGE;
+    }
+}
+
+static bool is_standard_output(const char *name)
+{
+    return name && strcmp(name, "-") == 0;
+}
+
+static int check_command(const struct command *command)
+{
+    if (command->request.from > command->request.to)
+        return cli_usage_error(&cli_verb_analyze, "--from lies behind --to");
+    if (is_standard_output(command->json) && is_standard_output(command->csv))
+        return cli_usage_error(&cli_verb_analyze, "--json and --csv cannot both go to standard output");
+    if (command->tool) {
+        if (command->format)
+            return cli_usage_error(&cli_verb_analyze, "--format belongs to export; %s has --json and --csv",
+                                   command->tool_name);
+        const size_t length = command->output ? strlen(command->output) : 0;
+        if (command->output && (length < 5 || (strcmp(command->output + length - 4, ".svg") != 0 &&
+                                               strcmp(command->output + length - 4, ".png") != 0)))
+            return cli_usage_error(&cli_verb_analyze, "--output '%s': the name of a plot ends in .svg or .png",
+                                   command->output);
+        return CLI_OK;
+    }
+    if (!command->format || (strcmp(command->format, "json") != 0 && strcmp(command->format, "csv") != 0))
+        return cli_usage_error(&cli_verb_analyze, "export needs --format json or --format csv");
+    if (command->json || command->csv)
+        return cli_usage_error(&cli_verb_analyze, "export writes to --output; --json and --csv are of the other tools");
+    return CLI_OK;
+}
+
+static int parse_command(int argc, char **argv, struct command *command)
+{
+    const char *value;
+    int id;
+    while ((id = cli_next(&cli_verb_analyze, argc, argv, &value)) != CLI_END) {
+        const int wrong = id == CLI_BAD ? CLI_USAGE : take_option(id, value, command);
+        if (wrong)
+            return wrong;
+    }
+    if (optind == argc)
+        return cli_usage_error(&cli_verb_analyze, "a tool is missing: rawdata, distribution, allav or export");
+    command->tool_name = argv[optind++];
+    for (size_t i = 0; i < TOOL_COUNT; i++)
+        if (strcmp(command->tool_name, TOOLS[i].name) == 0) {
+            command->tool = TOOLS[i].run;
+            if (optind == argc)
+                return cli_usage_error(&cli_verb_analyze, "a block file is missing");
+            return check_command(command);
+        }
+    return cli_usage_error(&cli_verb_analyze, "'%s' is not a tool: rawdata, distribution, allav or export",
+                           command->tool_name);
+}
+
+/* ---- files ---- */
+
+/* Opens what can be read; a file that cannot is complained about, and the others are still analysed. */
+static struct analysis_input open_input(char **names, int count)
+{
+    struct analysis_input input = {.files = calloc((size_t)count, sizeof *input.files)};
+    for (int i = 0; input.files && i < count; i++) {
+        struct pl_error error;
+        struct blockfile *file = &input.files[input.file_count];
+        if (blockfile_open(names[i], file, &error)) {
+            cli_complain(&cli_verb_analyze, "%s", error.text);
+            continue;
+        }
+        input.file_count++;
+        for (size_t w = 0; w < file->warning_count; w++)
+            cli_complain(&cli_verb_analyze, "warning: %s", file->warnings[w]);
+    }
+    return input;
+}
+
+static void close_input(struct analysis_input *input)
+{
+    for (size_t i = 0; i < input->file_count; i++)
+        blockfile_close(&input->files[i]);
+    free(input->files);
+}
+
+/* NULL and "-" are standard output. */
+static FILE *open_output(const char *name)
+{
+    if (!name || is_standard_output(name))
+        return stdout;
+    FILE *stream = fopen(name, "w");
+    if (!stream)
+        cli_complain(&cli_verb_analyze, "cannot write '%s': %s", name, strerror(errno));
+    return stream;
+}
+
+static int close_output(FILE *stream, const char *name)
+{
+    if (!stream)
+        return CLI_OK;
+    const bool failed = ferror(stream) || (stream == stdout ? fflush(stream) : fclose(stream)) != 0;
+    if (failed)
+        cli_complain(&cli_verb_analyze, "writing '%s' failed: %s", name ? name : "-", strerror(errno ? errno : EIO));
+    return failed ? CLI_FAILED : CLI_OK;
+}
+
+/* ---- running ---- */
+
+static int run_tool(struct command *command, const struct analysis_input *input)
+{
+    struct analysis_request *request = &command->request;
+    struct pl_error error;
+    request->plot = command->output;
+    request->json = command->json ? open_output(command->json) : NULL;
+    request->csv = command->csv ? open_output(command->csv) : NULL;
+    if (!is_standard_output(command->json) && !is_standard_output(command->csv))
+        request->text = stdout;
+    int exit_status = CLI_FAILED;
+    if ((command->json && !request->json) || (command->csv && !request->csv)) {
+        /* open_output() said why */
+    } else if (command->tool(request, input, &error) != PL_OK) {
+        cli_complain(&cli_verb_analyze, "%s", error.text);
+        if (error.status == PL_E_INPUT)
+            analysis_describe(input, stderr);
+    } else {
+        exit_status = CLI_OK;
+    }
+    exit_status |= close_output(request->json, command->json);
+    exit_status |= close_output(request->csv, command->csv);
+    return exit_status | close_output(request->text, NULL);
+}
+
+static int run_export(const struct command *command, const struct analysis_input *input)
+{
+    struct pl_error error;
+    FILE *stream = open_output(command->output);
+    if (!stream)
+        return CLI_FAILED;
+    const bool json = strcmp(command->format, "json") == 0;
+    const pl_status status = json ? export_json(input->files, input->file_count, stream, &error)
+                                  : export_csv(input->files, input->file_count, stream, &error);
+    if (status)
+        cli_complain(&cli_verb_analyze, "%s", error.text);
+    return (status ? CLI_FAILED : CLI_OK) | close_output(stream, command->output);
+}
+
+static int analyze_run(int argc, char **argv)
+{
+    struct command command = {.request = {.to = INT64_MAX - 1}};
+    const int wrong = parse_command(argc, argv, &command);
+    if (wrong)
+        return wrong;
+    struct analysis_input input = open_input(argv + optind, argc - optind);
+    int exit_status = CLI_FAILED;
+    if (input.file_count)
+        exit_status = command.tool ? run_tool(&command, &input) : run_export(&command, &input);
+    close_input(&input);
+    return exit_status;
+}
+
+const struct cli_verb cli_verb_analyze = {
+    .name = "analyze",
+    .summary = "tables, plots and exports of measured times",
+    .synopsis = "rawdata|distribution|allav|export [OPTION]... FILE...",
+    .details = "Tools:\n"
+               "  rawdata       times against the loop counter, averages of a region\n"
+               "  distribution  distribution of the times of a region, for each process\n"
+               "  allav         rate against file size and block size, with errors\n"
+               "  export        everything in the files as JSON or CSV\n"
+               "FILE is a block file as written by the benchmarks; - is standard input.",
+    .options = (const struct cli_option[]){{OPT_BLOCK, "block", 'b', "N",
+                                            "only block N, counted from 1 over all files"},
+                                           {OPT_TEST, "test", 't', "NAME", "only blocks of this test"},
+                                           {OPT_SET, "set", 's', "N", "only parameter set N of each block"},
+                                           {OPT_OP, "op", 0, "KEY", "only this operation: w, r, t, wI, ..."},
+                                           {OPT_RANK, "rank", 'r', "LIST", "only these ranks, e.g. 0,2-5"},
+                                           {OPT_FROM, "from", 0, "J", "region: first loop counter, from 0"},
+                                           {OPT_TO, "to", 0, "J", "region: last loop counter, inclusive"},
+                                           {OPT_SKIP, "skip", 0, "N|auto",
+                                            "leave out the first N operations of the region as\n"
+                                            "start-up, or as many as the stated rule finds"},
+                                           {OPT_OUTPUT, "output", 'o', "FILE",
+                                            "plot: FILE.svg, or FILE.png where rsvg-convert is\n"
+                                            "installed; export: where to write"},
+                                           {OPT_JSON, "json", 0, "FILE", "summary as JSON (- is standard output)"},
+                                           {OPT_CSV, "csv", 0, "FILE", "summary as CSV (- is standard output)"},
+                                           {OPT_FORMAT, "format", 0, "json|csv", "of export"},
+                                           {0}},
+    .run = analyze_run,
+};

@@ -1,0 +1,175 @@
+/* piolet doctor: what this build, this machine and these directories offer, and what is wrong with them. */
+#include "base/units.h"
+#include "cli/cli.h"
+#include "measure/environment.h"
+#include "mpi/job.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <mpi.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#ifdef PIOLET_HAVE_HWLOC
+#include <hwloc.h>
+#endif
+
+extern const struct cli_verb cli_verb_doctor;
+
+static void row(const char *key, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+static void row(const char *key, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    printf("%-18s ", key);
+    vprintf(format, args);
+    putchar('\n');
+    va_end(args);
+}
+
+/* A finding: something that will go wrong. Returns 1, to be counted. */
+static int finding(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+static int finding(const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    printf("%-18s ", "  -> wrong");
+    vprintf(format, args);
+    putchar('\n');
+    va_end(args);
+    return 1;
+}
+
+static void show_preload(void *context, const char *name, bool suspect)
+{
+    int *count = context;
+    ++*count;
+    row("preloaded", "%s%s", name, suspect ? " (may disturb timings)" : "");
+}
+
+static int show_mpi(void)
+{
+    char text[ENVIRONMENT_TEXT_MAX];
+    int version, subversion, ranks, findings = 0, preloads = 0;
+    MPI_Get_version(&version, &subversion);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    environment_mpi_library(text, sizeof text);
+    row("piolet", "%s, built for %s", PIOLET_VERSION, PIOLET_MPI_NAME);
+    row("MPI", "%s (standard %d.%d)", text, version, subversion);
+    row("MPI launcher", "%s", PIOLET_MPIEXEC);
+    if (access(PIOLET_MPIEXEC, X_OK) != 0)
+        findings += finding("%s: %s; 'piolet VERB -n N' will not work", PIOLET_MPIEXEC, strerror(errno));
+    row("ranks", "%d", ranks);
+    environment_mpiio(text);
+    row("MPI-IO", "%s", text);
+    struct environment_clock clock;
+    struct pl_error error;
+    environment_clock(&clock);
+    row("clock", "MPI_Wtick %.3g ns, smallest step seen %.3g ns, one reading costs %.3g ns", clock.wtick_s * 1e9,
+        clock.step_s * 1e9, clock.cost_s * 1e9);
+    if (environment_clock_check(&clock, &error) != PL_OK)
+        findings += finding("%s", error.text);
+    environment_preloads(show_preload, &preloads);
+    return findings;
+}
+
+static void show_host(void)
+{
+    char host[256] = "unknown", total[UNITS_TEXT_MAX], available[UNITS_TEXT_MAX];
+    gethostname(host, sizeof host - 1);
+    row("host", "%s", host);
+    row("cores", "%d", environment_cores());
+    row("memory", "%s, %s available", units_bytes(environment_memory_bytes(), total),
+        units_bytes(environment_memory_available_bytes(), available));
+}
+
+static void show_topology(void)
+{
+#ifdef PIOLET_HAVE_HWLOC
+    hwloc_topology_t topology;
+    if (hwloc_topology_init(&topology) == 0 && hwloc_topology_load(topology) == 0) {
+        row("topology", "%d package(s), %d core(s), %d hardware thread(s), %d memory node(s)",
+            hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_PACKAGE), hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_CORE),
+            hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_PU), hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_NUMANODE));
+        hwloc_topology_destroy(topology);
+    }
+    row("optional: hwloc", "found, %x", hwloc_get_api_version());
+#else
+    row("optional: hwloc", "not found when piolet was built (shows the topology here)");
+#endif
+}
+
+static bool on_path(const char *program)
+{
+    const char *path = getenv("PATH");
+    char *copy = strdup(path ? path : ""), *rest = NULL;
+    bool found = false;
+    for (char *folder = copy ? strtok_r(copy, ":", &rest) : NULL; folder && !found;
+         folder = strtok_r(NULL, ":", &rest)) {
+        char file[4096];
+        snprintf(file, sizeof file, "%s/%s", folder, program);
+        found = access(file, X_OK) == 0;
+    }
+    free(copy);
+    return found;
+}
+
+static int show_directory(const char *directory)
+{
+    struct environment_filesystem fs;
+    struct pl_error error;
+    if (environment_filesystem(directory, &fs, &error) != PL_OK) {
+        row("directory", "%s", directory);
+        return finding("%s", error.text);
+    }
+    char total[UNITS_TEXT_MAX], there[UNITS_TEXT_MAX];
+    row("directory", "%s", fs.directory);
+    row("file system", "%s on %s, %s in all, %s free, block %lld bytes", fs.type, fs.source,
+        units_bytes(fs.total_bytes, total), units_bytes(fs.free_bytes, there), (long long)fs.block_bytes);
+    if (access(fs.directory, W_OK | X_OK) != 0)
+        return finding("'%s' is not writable: %s", fs.directory, strerror(errno));
+    return 0;
+}
+
+static int doctor_run(int argc, char **argv)
+{
+    const char *argument;
+    if (cli_next(&cli_verb_doctor, argc, argv, &argument) != CLI_END)
+        return CLI_USAGE;
+    const int first = optind;
+    struct pl_error error;
+    const pl_status status = job_init_coll(&argc, &argv, &error);
+    int rank, findings = 0;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    if (status != PL_OK)
+        cli_complain(&cli_verb_doctor, "%s", error.text);
+    else if (rank == 0) {
+        findings += show_mpi();
+        show_host();
+        show_topology();
+        row("optional: PNG", on_path("rsvg-convert") ? "found, rsvg-convert" : "rsvg-convert not found; plots are SVG");
+        if (first >= argc)
+            findings += show_directory(".");
+        for (int i = first; i < argc; i++)
+            findings += show_directory(argv[i]);
+        if (findings)
+            printf("%d thing%s wrong, see above\n", findings, findings == 1 ? "" : "s");
+    }
+    job_finalize_coll();
+    return status != PL_OK ? CLI_USAGE : findings ? CLI_FAILED : CLI_OK;
+}
+
+const struct cli_verb cli_verb_doctor = {
+    .name = "doctor",
+    .summary = "tell what is there: MPI, MPI-IO, clock, host, file systems",
+    .synopsis = "[DIRECTORY]...",
+    .details = "DIRECTORY is where test files will be written; the current one by default.\n"
+               "Exit status 1 when something is wrong that would spoil a measurement.",
+    .options = (const struct cli_option[]){{0}},
+    .run = doctor_run,
+};

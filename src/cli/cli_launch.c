@@ -1,0 +1,117 @@
+#include "cli/cli_launch.h"
+
+#include "base/units.h"
+#include "mpi/job.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define CHILD_MARK "PIOLET_LAUNCHED"
+
+bool cli_launch_is_child(void)
+{
+    return getenv(CHILD_MARK) != NULL;
+}
+
+int cli_launch_ranks(const struct cli_verb *verb, const char *text)
+{
+    int64_t ranks;
+    if (units_parse_int(text, 1, CLI_RANKS_MAX, &ranks))
+        return (int)ranks;
+    cli_usage_error(verb, "-n: '%s' is not a number of ranks; allowed: 1 to %d", text, CLI_RANKS_MAX);
+    return 0;
+}
+
+enum { ARGS_MAX = 24 };
+
+struct command {
+    char *words[ARGS_MAX];
+    int count;
+};
+
+static void add(struct command *command, const char *word)
+{
+    if (command->count < ARGS_MAX - 1)
+        command->words[command->count++] = (char *)word;
+}
+
+/* Debian's MPICH spins while it waits; with more ranks than cores a small preload makes it yield. */
+static void add_yield(struct command *command, const char *self)
+{
+    static char library[PATH_MAX + 64], list[2 * PATH_MAX];
+    snprintf(library, sizeof library, "%s", self);
+    char *slash = strrchr(library, '/');
+    if (slash)
+        snprintf(slash, 64, "/../lib/libpiolet-yield.so");
+    if (!slash || access(library, R_OK) != 0)
+        return;
+    const char *before = getenv("LD_PRELOAD");
+    snprintf(list, sizeof list, "%s%s%s", library, before && *before ? ":" : "", before ? before : "");
+    add(command, "-genv");
+    add(command, "LD_PRELOAD");
+    add(command, list);
+}
+
+static void make_command(struct command *command, const char *ranks, bool crowded, const char *self)
+{
+    if (getenv("SLURM_JOB_ID")) {
+        add(command, "srun");
+        add(command, "-n");
+        add(command, ranks);
+        return;
+    }
+    add(command, PIOLET_MPIEXEC);
+    if (strcmp(PIOLET_MPI_NAME, "mpich") == 0) {
+        if (crowded)
+            add_yield(command, self);
+    } else {
+        if (geteuid() == 0)
+            add(command, "--allow-run-as-root");
+        if (crowded) {
+            add(command, "--oversubscribe");
+            add(command, "--bind-to");
+            add(command, "none");
+            add(command, "--mca");
+            add(command, "mpi_yield_when_idle");
+            add(command, "1");
+        }
+    }
+    add(command, "-n");
+    add(command, ranks);
+}
+
+int cli_launch(const struct cli_verb *verb, int ranks, int argc, char **argv)
+{
+    if (job_is_launched())
+        return cli_usage_error(verb, "-n starts an MPI job, but this is one already; leave -n to mpiexec");
+    char self[PATH_MAX], number[16];
+    const ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
+    if (length < 0) {
+        cli_complain(verb, "cannot find my own program file: %s", strerror(errno));
+        return CLI_FAILED;
+    }
+    self[length] = '\0';
+    snprintf(number, sizeof number, "%d", ranks);
+    struct command command = {.count = 0};
+    make_command(&command, number, ranks > sysconf(_SC_NPROCESSORS_ONLN), self);
+    char **words = calloc((size_t)(command.count + argc + 3), sizeof *words);
+    if (!words) {
+        cli_complain(verb, "not enough memory");
+        return CLI_FAILED;
+    }
+    memcpy(words, command.words, (size_t)command.count * sizeof *words);
+    words[command.count] = self;
+    memcpy(words + command.count + 1, argv, (size_t)argc * sizeof *words);
+    setenv(CHILD_MARK, "1", 1);
+    if (isatty(STDERR_FILENO)) /* mpiexec puts a pipe between the ranks and the terminal */
+        setenv("PIOLET_PROGRESS", "always", 0);
+    fflush(NULL);
+    execvp(words[0], words);
+    cli_complain(verb, "cannot start %s: %s", words[0], strerror(errno));
+    free(words);
+    return CLI_FAILED;
+}

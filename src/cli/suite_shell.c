@@ -1,0 +1,198 @@
+#include "cli/suite_shell.h"
+
+#include "base/units.h"
+#include "bench/iot/iot_suite.h"
+#include "measure/spec_value.h"
+#include "mpi/job.h"
+
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* ---- the plan ---- */
+
+static void print_block_plan(const struct spec *spec, const struct spec_block *block, int ranks)
+{
+    printf("\n%s:%d: %s, file '%s'\n", spec->path, block->line, block->test->name, spec_text(block, "filename"));
+    printf("  %4s  %-36s %10s %10s %10s\n", "set", "sizes really used", "timings", "memory", "left out");
+    const int64_t sets = iot_sets_of(spec, block, ranks);
+    for (int64_t i = 0; i < sets; i++) {
+        struct iot_set set;
+        char memory[UNITS_TEXT_MAX], tail[UNITS_TEXT_MAX];
+        iot_test_of(block)->describe(block, ranks, i, &set);
+        printf("  %4lld  %-36s %10lld %10s %10s\n", (long long)i + 1, set.label, (long long)set.samples,
+               units_bytes(set.memory_bytes, memory), units_bytes(set.tail_bytes, tail));
+    }
+}
+
+int suite_shell_dry_run(const struct suite_request *request, int ranks)
+{
+    struct spec spec;
+    struct pl_error error;
+    if (iot_suite_load(ranks, request->path, request->class_name, request->overrides, request->override_count, &spec,
+                       &error) != PL_OK) {
+        cli_complain(request->verb, "%s", error.text);
+        return CLI_USAGE;
+    }
+    printf("Plan for %d rank%s; timings and memory are those of the rank that has most.\n", ranks,
+           ranks == 1 ? "" : "s");
+    for (size_t b = 0; b < spec.block_count; b++)
+        print_block_plan(&spec, &spec.blocks[b], ranks);
+    const struct iot_totals totals = iot_suite_totals(&spec, ranks);
+    char text[UNITS_TEXT_MAX];
+    printf("\nIn all: %lld sets; %.0f bytes written", (long long)totals.sets, totals.write_bytes);
+    printf(" and %.0f read; largest file %s;\n", totals.read_bytes, units_bytes(totals.largest_file_bytes, text));
+    printf("memory of a rank up to %s;", units_bytes(totals.memory_bytes, text));
+    printf(" results about %s,", units_bytes((int64_t)(totals.samples * 7), text));
+    printf(" appended to '%s'.\nNothing was run.\n", request->output ? request->output : spec.timings_path);
+    spec_clear(&spec);
+    return CLI_OK;
+}
+
+/* ---- the keywords ---- */
+
+static void print_keyword(const struct spec_keyword *keyword)
+{
+    struct text allowed = {0};
+    spec_value_allowed(keyword, &allowed);
+    printf("  %-14s %s\n", keyword->name, keyword->help);
+    printf("  %-14s   %s", "", text_get(&allowed));
+    if (keyword->default_text)
+        printf("; default %s", keyword->default_text);
+    printf("%s\n", keyword->required ? "; required" : "");
+    text_clear(&allowed);
+}
+
+int suite_shell_keywords(const struct suite_request *request, const char *testname)
+{
+    const struct iot_test *const *tests = iot_tests(request->class_name);
+    for (size_t i = 0; tests[i]; i++) {
+        if (!testname) {
+            printf("%-9s %-12s %s\n", tests[i]->spec.class_name, tests[i]->spec.name, tests[i]->summary);
+            continue;
+        }
+        if (strcmp(testname, tests[i]->spec.name) != 0)
+            continue;
+        printf("classname %s\ntestname  %s\n  %s\n\nKeywords:\n", tests[i]->spec.class_name, testname,
+               tests[i]->summary);
+        for (const struct spec_keyword *const *table = tests[i]->spec.keywords; *table; table++)
+            for (const struct spec_keyword *keyword = *table; keyword->name; keyword++)
+                print_keyword(keyword);
+        printf("\nMPI hints, in every test:\n");
+        for (const struct spec_keyword *keyword = SPEC_HINTS; keyword->name; keyword++)
+            print_keyword(keyword);
+        printf("  %-14s any other hint for MPI\n  %-14s any remark, copied into the results\n", "hint.NAME",
+               "info.NAME");
+        return CLI_OK;
+    }
+    if (!testname)
+        return CLI_OK;
+    return cli_usage_error(request->verb, "--keywords: '%s' is not a test; allowed: all, or a name that it lists",
+                           testname);
+}
+
+/* ---- the run ---- */
+
+struct watcher {
+    const struct suite_request *request;
+    bool progress;
+    bool header_printed;
+};
+
+static void print_progress(void *context, const struct iot_event *event)
+{
+    const struct watcher *watcher = context;
+    if (!watcher->progress)
+        return;
+    char left[UNITS_TEXT_MAX] = "";
+    if (event->bytes_done > 0)
+        units_duration(event->elapsed_s * (event->bytes_total / event->bytes_done - 1), left);
+    fprintf(stderr, "[%lld/%lld] %s: %s%s%s%s\n", (long long)event->number, (long long)event->sets,
+            event->block->test->name, event->set->label, *left ? "; about " : "", left, *left ? " left" : "");
+}
+
+static const char *access_of(const struct spec_block *block)
+{
+    const struct spec_value *collective = spec_find(block, "collective");
+    if (!collective)
+        return "one rank";
+    return strcmp(collective->text, "true") == 0 ? "collective" : "independent";
+}
+
+static void print_row(void *context, const struct iot_event *event)
+{
+    struct watcher *watcher = context;
+    if (!watcher->header_printed)
+        printf("%-10s %-11s %-28s %12s %12s\n", "test", "access", "sizes", "write MB/s", "read MB/s");
+    watcher->header_printed = true;
+    printf("%-10s %-11s %-28s", event->block->test->name, access_of(event->block), event->set->label);
+    if (event->verdict->status != PL_OK)
+        printf(" failed");
+    else
+        for (const char *const *key = (const char *const[]){"w", "r", NULL}; *key; key++) {
+            int i = 0;
+            while (i < event->rate_count && strcmp(event->rates[i].key, *key) != 0)
+                i++;
+            if (i < event->rate_count)
+                printf(" %12.1f", event->rates[i].mb_per_s);
+            else
+                printf(" %12s", "-");
+        }
+    printf("\n");
+    fflush(stdout);
+    if (event->verdict->status != PL_OK)
+        cli_complain(watcher->request->verb, "%s:%d: %s, %s: rank %d: %s", watcher->request->path, event->block->line,
+                     event->block->test->name, event->set->label, event->verdict->rank, event->verdict->text);
+}
+
+static bool wants_progress(const char *asked)
+{
+    const char *from_launcher = getenv("PIOLET_PROGRESS");
+    if (strcmp(asked, "auto") != 0)
+        return strcmp(asked, "always") == 0;
+    return from_launcher ? strcmp(from_launcher, "always") == 0 : isatty(STDERR_FILENO);
+}
+
+static int run_loaded_coll(const struct suite_request *request, const struct spec *spec, int rank)
+{
+    struct watcher watcher = {.request = request, .progress = wants_progress(request->progress)};
+    const struct iot_observer observer = {.context = &watcher, .begin = print_progress, .end = print_row};
+    const char *output = request->output ? request->output : spec->timings_path;
+    int64_t failed = 0;
+    struct pl_error error;
+    const pl_status status = iot_suite_run_coll(MPI_COMM_WORLD, spec, output, &observer, &failed, &error);
+    if (rank == 0 && status != PL_OK)
+        cli_complain(request->verb, "%s", error.text);
+    if (rank == 0 && status == PL_OK) {
+        printf("results: %s\n", output);
+        if (failed > 0)
+            cli_complain(request->verb, "%lld parameter set%s failed; the results say why", (long long)failed,
+                         failed == 1 ? "" : "s");
+    }
+    return status == PL_OK && failed == 0 ? CLI_OK : CLI_FAILED;
+}
+
+int suite_shell_run_coll(const struct suite_request *request, int argc, char **argv)
+{
+    struct pl_error error;
+    if (job_init_coll(&argc, &argv, &error) != PL_OK) {
+        cli_complain(request->verb, "%s", error.text);
+        job_finalize_coll();
+        return CLI_USAGE;
+    }
+    int rank;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    struct spec spec;
+    int exit_status = CLI_USAGE;
+    if (iot_suite_load_coll(MPI_COMM_WORLD, request->path, request->class_name, request->overrides,
+                            request->override_count, &spec, &error) == PL_OK) {
+        exit_status = run_loaded_coll(request, &spec, rank);
+        spec_clear(&spec);
+    } else if (rank == 0) {
+        cli_complain(request->verb, "%s", error.text);
+    }
+    job_finalize_coll();
+    return exit_status;
+}

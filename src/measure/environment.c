@@ -1,0 +1,334 @@
+#include "measure/environment.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <time.h>
+#include <unistd.h>
+
+/* ---- clock ---- */
+
+void environment_clock(struct environment_clock *ret_clock)
+{
+    enum { READINGS = 20000 };
+    double smallest = 1;
+    const double begin = MPI_Wtime();
+    double last = begin;
+    for (int i = 0; i < READINGS; i++) {
+        const double now = MPI_Wtime();
+        if (now > last && now - last < smallest)
+            smallest = now - last;
+        last = now;
+    }
+    *ret_clock = (struct environment_clock){
+        .wtick_s = MPI_Wtick(), .step_s = smallest, .cost_s = (last - begin) / READINGS};
+}
+
+pl_status environment_clock_check(const struct environment_clock *clock, struct pl_error *error)
+{
+    const double coarse = clock->wtick_s > clock->step_s ? clock->wtick_s : clock->step_s;
+    if (coarse <= ENVIRONMENT_CLOCK_LIMIT_S)
+        return PL_OK;
+    return pl_fail(error, PL_E_CLOCK, "MPI_Wtime has a resolution of %g s; allowed: %g s or finer", coarse,
+                   ENVIRONMENT_CLOCK_LIMIT_S);
+}
+
+/* ---- file system ---- */
+
+static void directory_of(const char *path, char *out, size_t capacity)
+{
+    struct stat info;
+    snprintf(out, capacity, "%s", path);
+    if (stat(path, &info) == 0 && S_ISDIR(info.st_mode))
+        return;
+    char *slash = strrchr(out, '/');
+    if (!slash)
+        snprintf(out, capacity, ".");
+    else if (slash == out)
+        out[1] = '\0';
+    else
+        *slash = '\0';
+}
+
+/* Mount points in mountinfo write a blank as \040. */
+static void undo_octal(char *text)
+{
+    char *out = text;
+    for (const char *in = text; *in; in++) {
+        if (in[0] == '\\' && in[1] >= '0' && in[1] <= '3' && in[2] && in[3]) {
+            *out++ = (char)((in[1] - '0') * 64 + (in[2] - '0') * 8 + (in[3] - '0'));
+            in += 3;
+        } else {
+            *out++ = *in;
+        }
+    }
+    *out = '\0';
+}
+
+static bool lies_below(const char *path, const char *mount)
+{
+    const size_t n = strlen(mount);
+    if (n == 1)
+        return true;
+    return strncmp(path, mount, n) == 0 && (path[n] == '\0' || path[n] == '/');
+}
+
+/* The last, longest mount point above the directory wins: later mounts cover earlier ones. */
+static void find_mount(const char *directory, struct environment_filesystem *fs)
+{
+    FILE *mounts = fopen("/proc/self/mountinfo", "re");
+    if (!mounts)
+        return;
+    char *line = NULL;
+    size_t capacity = 0, longest = 0;
+    while (getline(&line, &capacity, mounts) > 0) {
+        char point[PATH_MAX], type[64], source[256];
+        const char *dash = strstr(line, " - ");
+        if (!dash || sscanf(line, "%*s %*s %*s %*s %4095s", point) != 1 ||
+            sscanf(dash, " - %63s %255s", type, source) != 2)
+            continue;
+        undo_octal(point);
+        if (!lies_below(directory, point) || strlen(point) < longest)
+            continue;
+        longest = strlen(point);
+        memcpy(fs->type, type, sizeof type);
+        memcpy(fs->source, source, sizeof source);
+    }
+    free(line);
+    fclose(mounts);
+}
+
+pl_status environment_filesystem(const char *path, struct environment_filesystem *ret_fs, struct pl_error *error)
+{
+    *ret_fs = (struct environment_filesystem){.type = "unknown", .source = "unknown"};
+    char directory[PATH_MAX], real[PATH_MAX];
+    directory_of(path, directory, sizeof directory);
+    if (!realpath(directory, real))
+        return pl_fail_errno(error, errno, "looking at directory '%s'", directory);
+    snprintf(ret_fs->directory, sizeof ret_fs->directory, "%s", real);
+    struct statvfs space;
+    struct stat info;
+    if (statvfs(real, &space) != 0 || stat(real, &info) != 0)
+        return pl_fail_errno(error, errno, "looking at directory '%s'", real);
+    ret_fs->block_bytes = info.st_blksize;
+    ret_fs->total_bytes = (int64_t)space.f_blocks * (int64_t)space.f_frsize;
+    ret_fs->free_bytes = (int64_t)(geteuid() == 0 ? space.f_bfree : space.f_bavail) * (int64_t)space.f_frsize;
+    find_mount(real, ret_fs);
+    return PL_OK;
+}
+
+/* ---- MPI ---- */
+
+static bool has_romio_keys(MPI_Info info)
+{
+    int count = 0;
+    MPI_Info_get_nkeys(info, &count);
+    for (int i = 0; i < count; i++) {
+        char key[MPI_MAX_INFO_KEY + 1];
+        MPI_Info_get_nthkey(info, i, key);
+        if (strncmp(key, "romio_", 6) == 0)
+            return true;
+    }
+    return false;
+}
+
+void environment_mpiio(char ret_name[ENVIRONMENT_TEXT_MAX])
+{
+    const char *ours = dlsym(RTLD_DEFAULT, "piolet_mpiio_version");
+    if (ours) {
+        snprintf(ret_name, ENVIRONMENT_TEXT_MAX, "piolet %.200s", ours);
+        return;
+    }
+    snprintf(ret_name, ENVIRONMENT_TEXT_MAX, "unknown");
+    MPI_File file;
+    if (MPI_File_open(MPI_COMM_SELF, "/dev/null", MPI_MODE_RDWR, MPI_INFO_NULL, &file) != MPI_SUCCESS)
+        return;
+    MPI_Info info;
+    if (MPI_File_get_info(file, &info) == MPI_SUCCESS) {
+        const char *other = strcmp(PIOLET_MPI_NAME, "openmpi") == 0 ? "OMPIO" : "unknown";
+        snprintf(ret_name, ENVIRONMENT_TEXT_MAX, "%s", has_romio_keys(info) ? "ROMIO" : other);
+        MPI_Info_free(&info);
+    }
+    MPI_File_close(&file);
+}
+
+void environment_mpi_library(char *text, int capacity)
+{
+    char version[MPI_MAX_LIBRARY_VERSION_STRING] = "";
+    int length;
+    MPI_Get_library_version(version, &length);
+    const size_t line = strcspn(version, "\n");
+    version[line] = '\0';
+    for (char *c = version; *c; c++)
+        if (*c == '\t')
+            *c = ' ';
+    snprintf(text, (size_t)capacity, "%s", version);
+}
+
+/* ---- host ---- */
+
+static int64_t meminfo_bytes(const char *key)
+{
+    FILE *file = fopen("/proc/meminfo", "re");
+    if (!file)
+        return 0;
+    char line[256];
+    long long kib = 0;
+    while (fgets(line, sizeof line, file))
+        if (strncmp(line, key, strlen(key)) == 0 && sscanf(line + strlen(key), ": %lld", &kib) == 1)
+            break;
+    fclose(file);
+    return kib * 1024;
+}
+
+int64_t environment_memory_bytes(void)
+{
+    return meminfo_bytes("MemTotal");
+}
+
+int64_t environment_memory_available_bytes(void)
+{
+    return meminfo_bytes("MemAvailable");
+}
+
+int environment_cores(void)
+{
+    const long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    return cores > 0 ? (int)cores : 1;
+}
+
+/* Measurements are to be made with tracing off; these libraries trace even when linked and not preloaded. */
+static bool is_tracer(const char *name)
+{
+    static const char *const tracers[] = {"libpiolet-trace", "libdarshan",  "libscorep",   "libVT",
+                                          "libmpiP",         "libmpitrace", "librecorder", "libtau"};
+    for (size_t i = 0; i < sizeof tracers / sizeof tracers[0]; i++)
+        if (strstr(name, tracers[i]))
+            return true;
+    return false;
+}
+
+static void take_mapped_tracers(const char *preloads, void (*take)(void *, const char *, bool), void *context)
+{
+    FILE *maps = fopen("/proc/self/maps", "re");
+    if (!maps)
+        return;
+    char *line = NULL;
+    size_t capacity = 0;
+    char last[PATH_MAX] = "";
+    while (getline(&line, &capacity, maps) > 0) {
+        char *name = strchr(line, '/');
+        if (!name)
+            continue;
+        name[strcspn(name, "\n")] = '\0';
+        if (!is_tracer(name) || strcmp(name, last) == 0 || strstr(preloads, name))
+            continue;
+        take(context, name, true);
+        snprintf(last, sizeof last, "%s", name);
+    }
+    free(line);
+    fclose(maps);
+}
+
+void environment_preloads(void (*take)(void *context, const char *name, bool suspect), void *context)
+{
+    const char *variable = getenv("LD_PRELOAD");
+    char *copy = strdup(variable ? variable : "");
+    if (!copy)
+        return;
+    char *rest = NULL;
+    for (char *name = strtok_r(copy, " :", &rest); name; name = strtok_r(NULL, " :", &rest)) {
+        const bool ours = strstr(name, "libpiolet-yield") || strstr(name, "libpiolet-mpiio");
+        take(context, name, !ours);
+    }
+    take_mapped_tracers(variable ? variable : "", take, context);
+    free(copy);
+}
+
+/* ---- facts of a block ---- */
+
+struct host_name {
+    char host[64];
+    char processor[MPI_MAX_PROCESSOR_NAME];
+};
+
+static void put_hosts_coll(MPI_Comm comm, struct blockfile_writer *writer)
+{
+    int me, size, length;
+    MPI_Comm_rank(comm, &me);
+    MPI_Comm_size(comm, &size);
+    struct host_name mine = {.host = "unknown"};
+    gethostname(mine.host, sizeof mine.host - 1);
+    MPI_Get_processor_name(mine.processor, &length);
+    if (me != 0) {
+        MPI_Send(&mine, sizeof mine, MPI_BYTE, 0, 3, comm);
+        return;
+    }
+    for (int rank = 0; rank < size; rank++) {
+        if (rank > 0)
+            MPI_Recv(&mine, sizeof mine, MPI_BYTE, rank, 3, comm, MPI_STATUS_IGNORE);
+        blockfile_fact(writer, "host", "%d %s %s", rank, mine.host, mine.processor);
+    }
+}
+
+static void put_preload(void *context, const char *name, bool suspect)
+{
+    struct blockfile_writer *writer = context;
+    blockfile_fact(writer, is_tracer(name) ? "tracer" : "preload", "%s", name);
+    if (suspect)
+        blockfile_fact(writer, "warning", "'%s' is loaded into the run and may disturb the timings", name);
+}
+
+static void put_mpi(struct blockfile_writer *writer)
+{
+    char text[ENVIRONMENT_TEXT_MAX];
+    environment_mpi_library(text, sizeof text);
+    blockfile_fact(writer, "mpi_library", "%s", text);
+    int version, subversion;
+    MPI_Get_version(&version, &subversion);
+    blockfile_fact(writer, "mpi_standard", "%d.%d", version, subversion);
+    environment_mpiio(text);
+    blockfile_fact(writer, "mpiio", "%s", text);
+    struct environment_clock clock;
+    environment_clock(&clock);
+    blockfile_fact(writer, "wtick_ns", "%.3f", clock.wtick_s * 1e9);
+    blockfile_fact(writer, "clock_step_ns", "%.1f", clock.step_s * 1e9);
+    blockfile_fact(writer, "clock_cost_ns", "%.1f", clock.cost_s * 1e9);
+}
+
+static void put_local(const char *path, struct blockfile_writer *writer)
+{
+    char stamp[32];
+    const time_t now = time(NULL);
+    struct tm utc;
+    strftime(stamp, sizeof stamp, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &utc));
+    blockfile_fact(writer, "product_version", "%s", PIOLET_VERSION);
+    blockfile_fact(writer, "timestamp", "%s", stamp);
+    put_mpi(writer);
+    struct environment_filesystem fs;
+    struct pl_error ignored;
+    environment_filesystem(path, &fs, &ignored); /* a missing directory shows as unknown, and fails in the test */
+    blockfile_fact(writer, "filesystem", "%s", fs.type);
+    blockfile_fact(writer, "filesystem_source", "%s", fs.source);
+    blockfile_fact(writer, "filesystem_block", "%lld", (long long)fs.block_bytes);
+    blockfile_fact(writer, "memory_bytes", "%lld", (long long)environment_memory_bytes());
+    blockfile_fact(writer, "cores", "%d", environment_cores());
+    environment_preloads(put_preload, writer);
+}
+
+void environment_facts_coll(MPI_Comm comm, const char *path, struct blockfile_writer *writer)
+{
+    int me, size;
+    MPI_Comm_rank(comm, &me);
+    MPI_Comm_size(comm, &size);
+    if (me == 0) {
+        blockfile_fact(writer, "nprocs", "%d", size);
+        put_local(path, writer);
+    }
+    put_hosts_coll(comm, writer);
+}

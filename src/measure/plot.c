@@ -1,0 +1,256 @@
+#include "measure/plot.h"
+#include "measure/plot_axis.h"
+
+#include <math.h>
+
+/* Okabe and Ito's palette, told apart by colour-blind readers; without its yellow, which is too light for lines. */
+static const char *const PALETTE[PLOT_COLOURS] = {"#0072B2", "#D55E00", "#009E73", "#CC79A7",
+                                                  "#E69F00", "#56B4E9", "#000000"};
+
+static const char *colour(struct plot_style style)
+{
+    return PALETTE[style.colour % PLOT_COLOURS];
+}
+
+static bool is_utf8_tail(unsigned char c)
+{
+    return (c & 0xc0) == 0x80;
+}
+
+/* Length of the character at `s`, 0 if it may not stand in XML. */
+static int utf8_length(const unsigned char *s)
+{
+    const int length = s[0] < 0x80 ? 1 : s[0] >= 0xf0 && s[0] < 0xf5 ? 4 : s[0] >= 0xe0 ? 3 : s[0] >= 0xc2 ? 2 : 0;
+    if (s[0] >= 0xf5 || length == 0)
+        return 0;
+    for (int i = 1; i < length; i++)
+        if (!is_utf8_tail(s[i]))
+            return 0;
+    /* overlong forms, surrogates, beyond U+10FFFF, U+FFFE and U+FFFF: none of them may stand in XML */
+    if ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] > 0x9f) || (s[0] == 0xf0 && s[1] < 0x90) ||
+        (s[0] == 0xf4 && s[1] > 0x8f) || (s[0] == 0xef && s[1] == 0xbf && s[2] >= 0xbe))
+        return 0;
+    return length;
+}
+
+static void put_escaped(FILE *stream, const char *text)
+{
+    for (const unsigned char *c = (const unsigned char *)text; *c;) {
+        const int length = utf8_length(c);
+        if (*c == '<')
+            fputs("&lt;", stream);
+        else if (*c == '>')
+            fputs("&gt;", stream);
+        else if (*c == '&')
+            fputs("&amp;", stream);
+        else if (*c == '"')
+            fputs("&quot;", stream);
+        else if (length == 0 || *c < 0x20 || *c == 0x7f)
+            fputs("?", stream);
+        else
+            fwrite(c, 1, (size_t)length, stream);
+        c += length ? length : 1;
+    }
+}
+
+static void put_text(struct plot *plot, double x, double y, const char *attributes, const char *text)
+{
+    fprintf(plot->stream, "<text x=\"%.1f\" y=\"%.1f\" %s>", x, y, attributes);
+    put_escaped(plot->stream, text);
+    fputs("</text>\n", plot->stream);
+}
+
+void plot_begin(struct plot *plot, FILE *stream, double width, double height, const char *title, const char *subtitle)
+{
+    *plot = (struct plot){.stream = stream, .width = width, .height = height};
+    fprintf(stream,
+            "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" height=\"%.0f\" viewBox=\"0 0 %.0f %.0f\" "
+            "font-family=\"'DejaVu Sans', Verdana, Arial, sans-serif\" font-size=\"12\" fill=\"#222\">\n"
+            "<title>",
+            width, height, width, height);
+    put_escaped(stream, title);
+    fputs("</title>\n<rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n", stream);
+    put_text(plot, 20, 28, "font-size=\"17\" font-weight=\"bold\"", title);
+    if (subtitle)
+        put_text(plot, 20, 48, "fill=\"#555\"", subtitle);
+}
+
+static double place(double value, const struct plot_axis *axis)
+{
+    if (axis->log)
+        return value > 0 ? log(value / axis->min) / log(axis->max / axis->min) : NAN;
+    return (value - axis->min) / (axis->max - axis->min);
+}
+
+static double x_of(const struct plot *plot, double value)
+{
+    return plot->panel.box.x + place(value, &plot->panel.x) * plot->panel.box.width;
+}
+
+/* Far outside of the panel is cut by the clip path; numbers of any size would not be valid there. */
+static double y_of(const struct plot *plot, double value)
+{
+    const double part = fmax(-2, fmin(3, place(value, &plot->panel.y)));
+    return isfinite(place(value, &plot->panel.y)) ? plot->panel.box.y + (1 - part) * plot->panel.box.height : NAN;
+}
+
+static void draw_x_axis(struct plot *plot)
+{
+    const struct plot_box *box = &plot->panel.box;
+    const struct plot_axis *axis = &plot->panel.x;
+    double ticks[PLOT_TICKS_MAX];
+    const size_t count = plot_ticks(axis, box->width > 400 ? 8 : 5, ticks);
+    char text[PLOT_LABEL_MAX];
+    for (size_t i = 0; i < count; i++) {
+        const double x = x_of(plot, ticks[i]);
+        fprintf(plot->stream, "<path d=\"M%.1f %.1fv%.1f\" stroke=\"#e4e4e4\"/>\n", x, box->y, box->height);
+        if (!axis->label)
+            continue;
+        plot_axis_text(axis, ticks[i], text);
+        put_text(plot, x, box->y + box->height + 17, "text-anchor=\"middle\" font-size=\"11\"", text);
+    }
+    char title[128];
+    if (!axis->label)
+        return;
+    plot_axis_title(axis, title, sizeof title);
+    put_text(plot, box->x + box->width / 2, box->y + box->height + 36, "text-anchor=\"middle\"", title);
+}
+
+static void draw_y_axis(struct plot *plot)
+{
+    const struct plot_box *box = &plot->panel.box;
+    const struct plot_axis *axis = &plot->panel.y;
+    double ticks[PLOT_TICKS_MAX];
+    const size_t count = plot_ticks(axis, box->height > 200 ? 6 : 3, ticks);
+    char text[PLOT_LABEL_MAX];
+    for (size_t i = 0; i < count; i++) {
+        const double y = y_of(plot, ticks[i]);
+        fprintf(plot->stream, "<path d=\"M%.1f %.1fh%.1f\" stroke=\"#e4e4e4\"/>\n", box->x, y, box->width);
+        plot_axis_text(axis, ticks[i], text);
+        put_text(plot, box->x - 7, y + 4, "text-anchor=\"end\" font-size=\"11\"", text);
+    }
+    if (!axis->label)
+        return;
+    char title[128];
+    char attributes[96];
+    plot_axis_title(axis, title, sizeof title);
+    const double x = box->x - 58;
+    const double y = box->y + box->height / 2;
+    snprintf(attributes, sizeof attributes, "text-anchor=\"middle\" transform=\"rotate(-90 %.1f %.1f)\"", x, y);
+    put_text(plot, x, y, attributes, title);
+}
+
+void plot_panel(struct plot *plot, const struct plot_panel *panel)
+{
+    plot->panel = *panel;
+    plot->panel.x = plot_axis_mended(panel->x);
+    plot->panel.y = plot_axis_mended(panel->y);
+    plot->panels++;
+    const struct plot_box *box = &plot->panel.box;
+    fprintf(plot->stream,
+            "<clipPath id=\"p%d\"><rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\"/></clipPath>\n",
+            plot->panels, box->x, box->y - 1, box->width + 1, box->height + 2);
+    draw_x_axis(plot);
+    draw_y_axis(plot);
+    fprintf(plot->stream,
+            "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" fill=\"none\" stroke=\"#999\"/>\n", box->x,
+            box->y, box->width, box->height);
+    if (panel->title)
+        put_text(plot, box->x, box->y - 7, "font-weight=\"bold\"", panel->title);
+}
+
+void plot_line(struct plot *plot, const double *x, const double *y, size_t count, struct plot_style style)
+{
+    fprintf(plot->stream,
+            "<path clip-path=\"url(#p%d)\" fill=\"none\" stroke=\"%s\" stroke-width=\"1.6\" "
+            "stroke-linejoin=\"round\"%s d=\"",
+            plot->panels, colour(style), style.dashed ? " stroke-dasharray=\"6 4\" opacity=\"0.85\"" : "");
+    bool drawing = false;
+    fputs("M0 0", plot->stream); /* an empty path would not be valid */
+    for (size_t i = 0; i < count; i++) {
+        const double px = x_of(plot, x[i]);
+        const double py = y_of(plot, y[i]);
+        const bool there = isfinite(px) && isfinite(py);
+        if (there)
+            fprintf(plot->stream, "%c%.1f %.1f", drawing ? 'L' : 'M', px, py);
+        drawing = there;
+    }
+    fputs("\"/>\n", plot->stream);
+}
+
+void plot_points(struct plot *plot, const double *x, const double *y, size_t count, double radius,
+                 struct plot_style style)
+{
+    fprintf(plot->stream, "<g clip-path=\"url(#p%d)\" fill=\"%s\" stroke=\"%s\" stroke-width=\"%s\">\n", plot->panels,
+            style.filled ? colour(style) : "#ffffff", colour(style), style.filled ? "0" : "1.4");
+    for (size_t i = 0; i < count; i++) {
+        const double px = x_of(plot, x[i]);
+        const double py = y_of(plot, y[i]);
+        if (isfinite(px) && isfinite(py))
+            fprintf(plot->stream, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"%.1f\"/>\n", px, py, radius);
+    }
+    fputs("</g>\n", plot->stream);
+}
+
+/* On a log axis a bar that would reach below 0 ends at the lower edge. */
+static double bar_low(const struct plot *plot, double value)
+{
+    return plot->panel.y.log && value <= 0 ? plot->panel.y.min : value;
+}
+
+void plot_bars(struct plot *plot, const double *x, const double *y, const double *error, size_t count,
+               struct plot_style style)
+{
+    enum { CAP = 4 };
+    fprintf(plot->stream, "<path clip-path=\"url(#p%d)\" fill=\"none\" stroke=\"%s\" stroke-width=\"1.2\" d=\"M0 0",
+            plot->panels, colour(style));
+    for (size_t i = 0; i < count; i++) {
+        const double px = x_of(plot, x[i]);
+        const double top = y_of(plot, y[i] + error[i]);
+        const double bottom = y_of(plot, bar_low(plot, y[i] - error[i]));
+        if (isfinite(px) && isfinite(top) && isfinite(bottom))
+            fprintf(plot->stream, "M%.1f %.1fV%.1fM%.1f %.1fh%dM%.1f %.1fh%d", px, top, bottom, px - CAP, top, 2 * CAP,
+                    px - CAP, bottom, 2 * CAP);
+    }
+    fputs("\"/>\n", plot->stream);
+}
+
+void plot_band(struct plot *plot, const double *x, const double *low, const double *high, size_t count,
+               struct plot_style style)
+{
+    fprintf(plot->stream, "<path clip-path=\"url(#p%d)\" stroke=\"%s\" stroke-width=\"1\" opacity=\"0.35\" d=\"M0 0",
+            plot->panels, colour(style));
+    for (size_t i = 0; i < count; i++) {
+        const double px = x_of(plot, x[i]);
+        const double bottom = y_of(plot, low[i]);
+        const double top = y_of(plot, high[i]);
+        if (isfinite(px) && isfinite(bottom) && isfinite(top))
+            fprintf(plot->stream, "M%.1f %.1fV%.1f", px, bottom + 0.5, top - 0.5);
+    }
+    fputs("\"/>\n", plot->stream);
+}
+
+void plot_note(struct plot *plot, const char *text)
+{
+    const struct plot_box *box = &plot->panel.box;
+    put_text(plot, box->x + box->width, box->y - 7, "text-anchor=\"end\" fill=\"#555\" font-size=\"11\"", text);
+}
+
+void plot_legend(struct plot *plot, double x, double y, int row, struct plot_style style, const char *text)
+{
+    enum { ROW = 18 };
+    const double middle = y + row * ROW;
+    fprintf(plot->stream, "<path d=\"M%.1f %.1fh26\" stroke=\"%s\" stroke-width=\"2\"%s/>\n", x, middle, colour(style),
+            style.dashed ? " stroke-dasharray=\"6 4\"" : "");
+    if (!style.dashed)
+        fprintf(plot->stream,
+                "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"3.5\" fill=\"%s\" stroke=\"%s\" stroke-width=\"1.4\"/>\n", x + 13,
+                middle, style.filled ? colour(style) : "#ffffff", colour(style));
+    put_text(plot, x + 34, middle + 4, "font-size=\"11\"", text);
+}
+
+void plot_end(struct plot *plot)
+{
+    fputs("</svg>\n", plot->stream);
+}

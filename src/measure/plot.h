@@ -1,0 +1,80 @@
+/* Plots as SVG, written as they are drawn: nothing is kept but the axes of the current panel.
+ *
+ * plot_begin(), then for each panel plot_panel() and what is drawn in it, then plot_legend() and plot_end().
+ * The caller owns the stream and looks at ferror() at the end. Texts are escaped here. */
+#ifndef PIOLET_MEASURE_PLOT_H
+#define PIOLET_MEASURE_PLOT_H
+
+#include "base/status.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+enum plot_unit {
+    PLOT_NUMBER,
+    PLOT_TIME, /* nanoseconds */
+    PLOT_BYTES
+};
+
+struct plot_axis {
+    double min, max;
+    bool log;
+    enum plot_unit unit;
+    const char *label; /* NULL: no label and no numbers */
+};
+
+struct plot_box {
+    double x, y, width, height;
+};
+
+struct plot_panel {
+    struct plot_box box;
+    struct plot_axis x, y;
+    const char *title; /* may be NULL */
+};
+
+struct plot {
+    FILE *stream;
+    double width, height;
+    struct plot_panel panel; /* the current one */
+    int panels;
+};
+
+struct plot_style {
+    int colour; /* index, any number >= 0: the palette repeats */
+    bool dashed;
+    bool filled; /* points: full or open */
+};
+
+enum { PLOT_COLOURS = 7 };
+
+void plot_begin(struct plot *plot, FILE *stream, double width, double height, const char *title, const char *subtitle);
+/* Draws frame, grid, ticks and labels, and makes it current. Ranges that are empty or not positive on a log axis are
+ * mended. */
+void plot_panel(struct plot *plot, const struct plot_panel *panel);
+/* Points that are not finite (or not positive on a log axis) interrupt a line and are not drawn. */
+void plot_line(struct plot *plot, const double *x, const double *y, size_t count, struct plot_style style);
+void plot_points(struct plot *plot, const double *x, const double *y, size_t count, double radius,
+                 struct plot_style style);
+void plot_bars(struct plot *plot, const double *x, const double *y, const double *error, size_t count,
+               struct plot_style style);
+void plot_band(struct plot *plot, const double *x, const double *low, const double *high, size_t count,
+               struct plot_style style);
+/* A small text in the current panel's upper right corner. */
+void plot_note(struct plot *plot, const char *text);
+
+/* One entry; `row` counts from 0 downward from (x, y). */
+void plot_legend(struct plot *plot, double x, double y, int row, struct plot_style style, const char *text);
+void plot_end(struct plot *plot);
+
+/* Ticks of an axis at round numbers, about `wanted` of them; returns their number. */
+enum { PLOT_TICKS_MAX = 64 };
+size_t plot_ticks(const struct plot_axis *axis, int wanted, double ticks[PLOT_TICKS_MAX]);
+
+/* Opens `path` for a plot, calls draw(context, stream) and closes; a name that ends in .png goes through rsvg-convert.
+ */
+typedef pl_status plot_draw(void *context, FILE *stream, struct pl_error *error);
+pl_status plot_to_file(const char *path, plot_draw *draw, void *context, struct pl_error *error);
+
+#endif

@@ -1,0 +1,17 @@
+/* Starting and ending MPI, and refusing the ways of starting it that look right and are not. */
+#ifndef PIOLET_MPI_JOB_H
+#define PIOLET_MPI_JOB_H
+
+#include "base/status.h"
+
+#include <stdbool.h>
+
+/* Was this process started by an mpiexec or srun, of any MPI? */
+bool job_is_launched(void);
+
+/* MPI_Init, errors return. Fails where the launcher belongs to another MPI: every process would then believe to be
+ * alone, and all would write the same file. */
+pl_status job_init_coll(int *argc, char ***argv, struct pl_error *error);
+void job_finalize_coll(void);
+
+#endif
