@@ -5,25 +5,14 @@
 #include <stdio.h>
 #include <string.h>
 
-#define ENTRY(name) extern const struct cli_verb cli_verb_##name;
-#include "cli/verb.def"
-#undef ENTRY
-
-const struct cli_verb *const CLI_VERBS[] = {
-#define ENTRY(name) &cli_verb_##name,
-#include "cli/verb.def"
-#undef ENTRY
-    NULL};
-
-const struct cli_verb *cli_verb_find(const char *name)
+/* "piolet VERB", or the name of a program of its own. */
+static const char *name_of(const struct cli_verb *verb, char *buffer, size_t capacity)
 {
-    for (const struct cli_verb *const *verb = CLI_VERBS; *verb; verb++)
-        if (strcmp((*verb)->name, name) == 0)
-            return *verb;
-    return NULL;
+    snprintf(buffer, capacity, "%s%s", verb->standalone ? "" : "piolet ", verb->name);
+    return buffer;
 }
 
-enum { OPTIONS_MAX = 48, ID_BASE = 1000 };
+enum { NAME_MAX_CHARS = 64, OPTIONS_MAX = 48, ID_BASE = 1000 };
 
 int cli_next(const struct cli_verb *verb, int argc, char **argv, const char **ret_argument)
 {
@@ -43,7 +32,8 @@ int cli_next(const struct cli_verb *verb, int argc, char **argv, const char **re
     if (got == -1)
         return CLI_END;
     if (got == '?') {
-        fprintf(stderr, "Try 'piolet %s --help'.\n", verb->name);
+        char name[NAME_MAX_CHARS];
+        fprintf(stderr, "Try '%s --help'.\n", name_of(verb, name, sizeof name));
         return CLI_BAD;
     }
     if (got > ID_BASE)
@@ -76,20 +66,23 @@ static void print_option(const struct cli_option *option)
 
 void cli_print_help(const struct cli_verb *verb)
 {
-    printf("Usage: piolet %s %s\n%s\n", verb->name, verb->synopsis, verb->summary);
+    char name[NAME_MAX_CHARS];
+    printf("Usage: %s %s\n%s\n", name_of(verb, name, sizeof name), verb->synopsis, verb->summary);
     if (verb->details)
         printf("\n%s\n", verb->details);
     printf("\nOptions:\n");
     for (const struct cli_option *option = verb->options; option->id; option++)
         print_option(option);
-    printf("      --help                this text\n\nThe manual: man piolet-%s\n", verb->name);
+    printf("      --help                this text\n\nThe manual: man piolet-%s\n",
+           verb->standalone ? "run" : verb->name);
 }
 
 void cli_complain(const struct cli_verb *verb, const char *format, ...)
 {
     va_list args;
+    char name[NAME_MAX_CHARS];
     va_start(args, format);
-    fprintf(stderr, "piolet %s: ", verb->name);
+    fprintf(stderr, "%s: ", name_of(verb, name, sizeof name));
     vfprintf(stderr, format, args);
     fputc('\n', stderr);
     va_end(args);
@@ -98,10 +91,11 @@ void cli_complain(const struct cli_verb *verb, const char *format, ...)
 int cli_usage_error(const struct cli_verb *verb, const char *format, ...)
 {
     va_list args;
+    char name[NAME_MAX_CHARS];
     va_start(args, format);
-    fprintf(stderr, "piolet %s: ", verb->name);
+    fprintf(stderr, "%s: ", name_of(verb, name, sizeof name));
     vfprintf(stderr, format, args);
-    fprintf(stderr, "\nTry 'piolet %s --help'.\n", verb->name);
+    fprintf(stderr, "\nTry '%s --help'.\n", name);
     va_end(args);
     return CLI_USAGE;
 }

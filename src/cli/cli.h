@@ -30,6 +30,7 @@ struct cli_verb {
     const char *details;               /* shown by --help between synopsis and options; may be NULL */
     const struct cli_option *options;  /* ends with {0} */
     int (*run)(int argc, char **argv); /* argv[0] is the verb; returns an exit status */
+    bool standalone;                   /* a program of its own, not a verb of piolet */
 };
 
 extern const struct cli_verb *const CLI_VERBS[]; /* ends with NULL */

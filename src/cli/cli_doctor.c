@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #ifdef PIOLET_HAVE_HWLOC
@@ -98,7 +99,8 @@ static void show_topology(void)
             hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_PU), hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_NUMANODE));
         hwloc_topology_destroy(topology);
     }
-    row("optional: hwloc", "found, %x", hwloc_get_api_version());
+    const unsigned version = hwloc_get_api_version();
+    row("optional: hwloc", "found, %u.%u.%u", version >> 16, version >> 8 & 0xff, version & 0xff);
 #else
     row("optional: hwloc", "not found when piolet was built (shows the topology here)");
 #endif
@@ -123,6 +125,11 @@ static int show_directory(const char *directory)
 {
     struct environment_filesystem fs;
     struct pl_error error;
+    struct stat info;
+    if (stat(directory, &info) != 0) {
+        row("directory", "%s", directory);
+        return finding("'%s': %s", directory, strerror(errno));
+    }
     if (environment_filesystem(directory, &fs, &error) != PL_OK) {
         row("directory", "%s", directory);
         return finding("%s", error.text);

@@ -105,7 +105,8 @@ int cli_launch(const struct cli_verb *verb, int ranks, int argc, char **argv)
     }
     memcpy(words, command.words, (size_t)command.count * sizeof *words);
     words[command.count] = self;
-    memcpy(words + command.count + 1, argv, (size_t)argc * sizeof *words);
+    const int skip = verb->standalone ? 1 : 0; /* argv[0] is the verb, or the program itself */
+    memcpy(words + command.count + 1, argv + skip, (size_t)(argc - skip) * sizeof *words);
     setenv(CHILD_MARK, "1", 1);
     if (isatty(STDERR_FILENO)) /* mpiexec puts a pipe between the ranks and the terminal */
         setenv("PIOLET_PROGRESS", "always", 0);

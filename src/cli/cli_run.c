@@ -1,76 +1,14 @@
 /* piolet run: the Parallel I/O Test Suite, from a keyword file. */
 #include "cli/cli.h"
-#include "cli/cli_launch.h"
 #include "cli/suite_shell.h"
 
-#include <getopt.h>
-#include <string.h>
+#include <stddef.h>
 
 extern const struct cli_verb cli_verb_run;
 
-enum { OPT_RANKS = 1, OPT_OUTPUT, OPT_SET, OPT_DRY_RUN, OPT_JSON, OPT_CSV, OPT_PROGRESS, OPT_KEYWORDS };
-
-static const struct cli_option RUN_OPTIONS[] = {
-    {OPT_RANKS, "ranks", 'n', "N", "start mpiexec (srun under SLURM) with N ranks"},
-    {OPT_OUTPUT, "output", 'o', "FILE", "append the results to FILE, not to the\nfile's timingsfilename (all.out)"},
-    {OPT_SET, "set", 's', "KEY=VALUE", "give a keyword this value in every block\nwhose test knows it"},
-    {OPT_DRY_RUN, "dry-run", 0, NULL, "print the plan, the bytes and the memory;\nrun nothing"},
-    {OPT_JSON, "json", 0, "FILE", "export what was measured as JSON"},
-    {OPT_CSV, "csv", 0, "FILE", "export what was measured as CSV"},
-    {OPT_PROGRESS, "progress", 0, "WHEN", "auto (on a terminal), always, never"},
-    {OPT_KEYWORDS, "keywords", 0, "TEST", "the keywords of a test; 'all' lists the tests"},
-    {0},
-};
-
-static int take_override(struct suite_request *request, const char *argument)
-{
-    const char *equals = strchr(argument, '=');
-    if (!equals || equals == argument)
-        return cli_usage_error(request->verb, "--set: '%s' is not KEY=VALUE", argument);
-    if (request->override_count == SUITE_OVERRIDES_MAX)
-        return cli_usage_error(request->verb, "--set: more than %d", SUITE_OVERRIDES_MAX);
-    char *key = strndup(argument, (size_t)(equals - argument)); /* lives as long as the process */
-    request->overrides[request->override_count++] = (struct spec_override){key, equals + 1};
-    return CLI_OK;
-}
-
-static bool is_progress(const char *word)
-{
-    return strcmp(word, "auto") == 0 || strcmp(word, "always") == 0 || strcmp(word, "never") == 0;
-}
-
 static int run_run(int argc, char **argv)
 {
-    struct suite_request request = {.verb = &cli_verb_run, .path = "iotparams.in", .progress = "auto"};
-    int ranks = 0, option;
-    bool dry_run = false;
-    const char *argument;
-    while ((option = cli_next(&cli_verb_run, argc, argv, &argument)) != CLI_END) {
-        if (option == CLI_BAD)
-            return CLI_USAGE;
-        if (option == OPT_RANKS && (ranks = cli_launch_ranks(&cli_verb_run, argument)) == 0)
-            return CLI_USAGE;
-        if (option == OPT_SET && take_override(&request, argument) != CLI_OK)
-            return CLI_USAGE;
-        if (option == OPT_KEYWORDS)
-            return suite_shell_keywords(&request, strcmp(argument, "all") == 0 ? NULL : argument);
-        if (option == OPT_PROGRESS && !is_progress(argument))
-            return cli_usage_error(&cli_verb_run, "--progress: '%s'; allowed: auto, always, never", argument);
-        request.output = option == OPT_OUTPUT ? argument : request.output;
-        request.json = option == OPT_JSON ? argument : request.json;
-        request.csv = option == OPT_CSV ? argument : request.csv;
-        request.progress = option == OPT_PROGRESS ? argument : request.progress;
-        dry_run = dry_run || option == OPT_DRY_RUN;
-    }
-    if (optind < argc)
-        request.path = argv[optind++];
-    if (optind < argc)
-        return cli_usage_error(&cli_verb_run, "'%s': one keyword file at a time", argv[optind]);
-    if (dry_run)
-        return suite_shell_dry_run(&request, ranks ? ranks : 1);
-    if (ranks && !cli_launch_is_child())
-        return cli_launch(&cli_verb_run, ranks, argc, argv);
-    return suite_shell_run_coll(&request, argc, argv);
+    return suite_shell_main(&cli_verb_run, NULL, argc, argv);
 }
 
 const struct cli_verb cli_verb_run = {
@@ -79,6 +17,6 @@ const struct cli_verb cli_verb_run = {
     .synopsis = "[OPTION]... [FILE]",
     .details = "FILE is a keyword file, 'iotparams.in' by default, '-' for standard input.\n"
                "'mpiexec -n 4 piolet run FILE' and 'piolet run -n 4 FILE' do the same.",
-    .options = RUN_OPTIONS,
+    .options = SUITE_OPTIONS,
     .run = run_run,
 };

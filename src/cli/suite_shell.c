@@ -162,7 +162,11 @@ static int run_loaded_coll(const struct suite_request *request, const struct spe
     const char *output = request->output ? request->output : spec->timings_path;
     int64_t failed = 0;
     struct pl_error error;
-    const pl_status status = iot_suite_run_coll(MPI_COMM_WORLD, spec, output, &observer, &failed, &error);
+    const bool exports = rank == 0 && (request->json || request->csv);
+    const size_t blocks_before = exports ? suite_export_count(output) : 0;
+    pl_status status = iot_suite_run_coll(MPI_COMM_WORLD, spec, output, &observer, &failed, &error);
+    if (status == PL_OK && exports)
+        status = suite_export(request, output, blocks_before, &error);
     if (rank == 0 && status != PL_OK)
         cli_complain(request->verb, "%s", error.text);
     if (rank == 0 && status == PL_OK) {

@@ -5,6 +5,8 @@
 #include "cli/cli.h"
 #include "measure/spec.h"
 
+#include <stddef.h>
+
 enum { SUITE_OVERRIDES_MAX = 64 };
 
 struct suite_request {
@@ -18,11 +20,21 @@ struct suite_request {
     size_t override_count;
 };
 
+/* The options, and what they lead to; every rank calls. `class_name` NULL: all classes. */
+extern const struct cli_option SUITE_OPTIONS[];
+int suite_shell_main(const struct cli_verb *verb, const char *class_name, int argc, char **argv);
+
 /* The plan and what it costs, for `ranks` ranks; nothing is run. */
 int suite_shell_dry_run(const struct suite_request *request, int ranks);
 
 /* Starts MPI, runs, prints a row for each parameter set. Every rank calls. */
 int suite_shell_run_coll(const struct suite_request *request, int argc, char **argv);
+
+/* Writes the blocks behind the first `blocks_before` of a block file as JSON and CSV, where asked for. */
+pl_status suite_export(const struct suite_request *request, const char *output, size_t blocks_before,
+                       struct pl_error *error);
+/* Blocks in a file, 0 where there is none. */
+size_t suite_export_count(const char *output);
 
 /* The keywords of one test, or all tests with their summaries. */
 int suite_shell_keywords(const struct suite_request *request, const char *testname);

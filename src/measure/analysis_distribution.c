@@ -280,7 +280,7 @@ static pl_status draw(struct distribution *distribution, struct pl_error *error)
                                           &distribution->plot, error);
     if (status == PL_OK && distribution->plot.left_out && distribution->request->text)
         fprintf(distribution->request->text,
-                "The plot has room for few curves: %zu are left out; choose with --rank, --op, --set, --block.\n",
+                "The plot has room for few curves: %zu are left out;\nchoose with --rank, --op, --set, --block.\n",
                 distribution->plot.left_out);
     return status;
 }

@@ -277,8 +277,7 @@ static pl_status draw(struct rawdata *rawdata, struct pl_error *error)
     const size_t left_out = rawdata->plot.left_out;
     if (status == PL_OK && left_out && rawdata->request->text)
         fprintf(rawdata->request->text,
-                "The plot has room for %d rows of axes: %zu process(es) are left out; choose with --rank, --set, "
-                "--block.\n",
+                "The plot has room for %d rows of axes: %zu are left out;\nchoose with --rank, --set, --block.\n",
                 ANALYSIS_PLOT_ROWS, left_out);
     return status;
 }

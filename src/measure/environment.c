@@ -117,7 +117,7 @@ pl_status environment_filesystem(const char *path, struct environment_filesystem
         return pl_fail_errno(error, errno, "looking at directory '%s'", real);
     ret_fs->block_bytes = info.st_blksize;
     ret_fs->total_bytes = (int64_t)space.f_blocks * (int64_t)space.f_frsize;
-    ret_fs->free_bytes = (int64_t)(geteuid() == 0 ? space.f_bfree : space.f_bavail) * (int64_t)space.f_frsize;
+    ret_fs->free_bytes = (int64_t)space.f_bavail * (int64_t)space.f_frsize;
     find_mount(real, ret_fs);
     return PL_OK;
 }
@@ -321,14 +321,29 @@ static void put_local(const char *path, struct blockfile_writer *writer)
     environment_preloads(put_preload, writer);
 }
 
+int environment_node_ranks_coll(MPI_Comm comm)
+{
+    MPI_Comm node;
+    int ranks = 1;
+    if (MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node) == MPI_SUCCESS) {
+        MPI_Comm_size(node, &ranks);
+        MPI_Comm_free(&node);
+    }
+    return ranks;
+}
+
 void environment_facts_coll(MPI_Comm comm, const char *path, struct blockfile_writer *writer)
 {
     int me, size;
     MPI_Comm_rank(comm, &me);
     MPI_Comm_size(comm, &size);
+    const int node_ranks = environment_node_ranks_coll(comm);
     if (me == 0) {
         blockfile_fact(writer, "nprocs", "%d", size);
         put_local(path, writer);
+        if (node_ranks > environment_cores())
+            blockfile_fact(writer, "warning", "%d ranks share %d cores: they wait for each other's time slices",
+                           node_ranks, environment_cores());
     }
     put_hosts_coll(comm, writer);
 }

@@ -23,7 +23,7 @@ struct environment_filesystem {
     char source[256];    /* device or server */
     int64_t block_bytes; /* preferred I/O size */
     int64_t total_bytes;
-    int64_t free_bytes; /* that this user may still fill */
+    int64_t free_bytes; /* that an ordinary user may still fill */
 };
 
 /* The coarsest clock that a measurement accepts (IOT-8). */
@@ -42,6 +42,9 @@ void environment_mpi_library(char *text, int capacity); /* one line */
 int64_t environment_memory_bytes(void);
 int64_t environment_memory_available_bytes(void);
 int environment_cores(void);
+
+/* Ranks of the communicator on this rank's node. */
+int environment_node_ranks_coll(MPI_Comm comm);
 
 /* Calls `take` for each preloaded library; `suspect` tells those that can disturb a measurement. */
 void environment_preloads(void (*take)(void *context, const char *name, bool suspect), void *context);

@@ -36,7 +36,8 @@ struct iot_run {
     const struct iot_test *test;
     MPI_Comm comm;
     int rank, nprocs;
-    int64_t index; /* of the set, from 0 */
+    int node_ranks; /* ranks on this rank's node */
+    int64_t index;  /* of the set, from 0 */
     struct iot_set set;
     uint64_t seed; /* of this set: another set's data is never taken for this one's */
     const char *filename;

@@ -102,11 +102,11 @@ pl_status iot_clear_file(const struct iot_run *run, struct pl_error *error)
 
 pl_status iot_check_memory(const struct iot_run *run, struct pl_error *error)
 {
-    /* All ranks may share this node: wrong by a factor on many nodes, but only where memory is that short. */
     const int64_t available = environment_memory_available_bytes();
-    if (available == 0 || run->set.memory_bytes <= available)
+    if (available == 0 || run->set.memory_bytes <= available / run->node_ranks)
         return PL_OK;
     char needed[UNITS_TEXT_MAX], there[UNITS_TEXT_MAX];
-    return pl_fail(error, PL_E_NOMEM, "a rank needs %s of memory for timings and data, but only %s are available",
-                   units_bytes(run->set.memory_bytes, needed), units_bytes(available, there));
+    return pl_fail(error, PL_E_NOMEM,
+                   "a rank needs %s of memory for timings and data, but %d ranks share %s available on this node",
+                   units_bytes(run->set.memory_bytes, needed), run->node_ranks, units_bytes(available, there));
 }

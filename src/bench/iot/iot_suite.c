@@ -51,7 +51,7 @@ struct iot_totals iot_suite_totals(const struct spec *spec, int nprocs)
 /* The state of a run through the whole file. */
 struct suite {
     MPI_Comm comm;
-    int rank, nprocs;
+    int rank, nprocs, node_ranks;
     const struct spec *spec;
     const struct iot_observer *observer;
     struct blockfile_writer *writer; /* rank 0 */
@@ -166,6 +166,7 @@ static pl_status run_set_coll(struct suite *suite, const struct spec_block *bloc
                           .comm = suite->comm,
                           .rank = suite->rank,
                           .nprocs = suite->nprocs,
+                          .node_ranks = suite->node_ranks,
                           .index = index,
                           .seed = rng_at(seed, (uint64_t)index),
                           .filename = spec_text(block, "filename")};
@@ -248,6 +249,7 @@ pl_status iot_suite_run_coll(MPI_Comm comm, const struct spec *spec, const char 
     struct suite suite = {.comm = comm, .spec = spec, .observer = observer, .began = MPI_Wtime()};
     MPI_Comm_rank(comm, &suite.rank);
     MPI_Comm_size(comm, &suite.nprocs);
+    suite.node_ranks = environment_node_ranks_coll(comm);
     suite.totals = iot_suite_totals(spec, suite.nprocs);
     suite.event.sets = suite.totals.sets;
     suite.event.bytes_total = suite.totals.write_bytes + suite.totals.read_bytes;
