@@ -307,7 +307,10 @@ static void put_local(const char *path, struct blockfile_writer *writer)
     const time_t now = time(NULL);
     struct tm utc;
     strftime(stamp, sizeof stamp, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &utc));
+    char host[64] = "unknown";
+    gethostname(host, sizeof host - 1);
     blockfile_fact(writer, "product_version", "%s", PIOLET_VERSION);
+    blockfile_fact(writer, "hostname", "%s", host);
     blockfile_fact(writer, "timestamp", "%s", stamp);
     put_mpi(writer);
     struct environment_filesystem fs;

@@ -1,0 +1,103 @@
+/* The growing string, and the escaping that keeps a value on one line.
+ * proves: IOT-6 IOT-7
+ * It would fail if a message with a line end, a control character or a backslash came back changed from a results
+ * file, or if a broken escape were read as if it were whole. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/rng.h"
+#include "base/text.h"
+
+static void grows(void **state)
+{
+    (void)state;
+    struct text text = {0};
+    assert_string_equal(text_get(&text), "");
+    for (int i = 0; i < 10000; i++)
+        text_format(&text, "%d,", i % 10);
+    assert_int_equal(text.length, 20000);
+    assert_int_equal(strlen(text_get(&text)), 20000);
+    text_append(&text, "abc", 2);
+    assert_string_equal(text_get(&text) + 20000, "ab");
+    text_clear(&text);
+    assert_string_equal(text_get(&text), "");
+    text_clear(&text);
+}
+
+static void expect_escaped(const char *plain, const char *escaped)
+{
+    struct text text = {0};
+    text_add_escaped(&text, plain);
+    assert_string_equal(text_get(&text), escaped);
+    char *copy = text_dup(text_get(&text));
+    assert_true(text_unescape(copy));
+    assert_string_equal(copy, plain);
+    free(copy);
+    text_clear(&text);
+}
+
+static void escapes(void **state)
+{
+    (void)state;
+    expect_escaped("", "");
+    expect_escaped("a b=c 'd'", "a b=c 'd'");
+    expect_escaped("two\nlines", "two\\nlines");
+    expect_escaped("\ttab", "\\ttab");
+    expect_escaped("C:\\new", "C:\\\\new");
+    expect_escaped("\x1b[31mred\x7f\x01", "\\x1b[31mred\\x7f\\x01");
+    expect_escaped("gr\xc3\xbc\xc3\x9f", "gr\xc3\xbc\xc3\x9f");
+}
+
+/* Any bytes but 0 come back as they were, and never hold a line end on the way. */
+static void round_trip(void **state)
+{
+    (void)state;
+    for (uint64_t trial = 0; trial < 2000; trial++) {
+        char plain[65];
+        const size_t length = rng_at(trial, 0) % sizeof plain;
+        for (size_t i = 0; i < length; i++)
+            plain[i] = (char)(1 + rng_at(trial, i + 1) % 255);
+        plain[length] = '\0';
+        struct text text = {0};
+        text_add_escaped(&text, plain);
+        assert_null(strpbrk(text_get(&text), "\n\t\r"));
+        char *copy = text_dup(text_get(&text));
+        assert_true(text_unescape(copy));
+        assert_string_equal(copy, plain);
+        free(copy);
+        text_clear(&text);
+    }
+}
+
+static void broken_escapes(void **state)
+{
+    (void)state;
+    static const char *const broken[] = {"\\", "a\\", "\\q", "\\x", "\\x1", "\\xg0", "\\x1G", "\\N", "\\ n", "\\X1b"};
+    for (size_t i = 0; i < sizeof broken / sizeof broken[0]; i++) {
+        char *copy = text_dup(broken[i]);
+        if (text_unescape(copy))
+            fail_msg("'%s' was taken for a whole escape", broken[i]);
+        free(copy);
+    }
+}
+
+static void duplicates(void **state)
+{
+    (void)state;
+    char *copy = text_dup(NULL);
+    assert_string_equal(copy, "");
+    free(copy);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(grows), cmocka_unit_test(escapes), cmocka_unit_test(round_trip),
+                                       cmocka_unit_test(broken_escapes), cmocka_unit_test(duplicates)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
