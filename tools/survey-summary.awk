@@ -1,5 +1,6 @@
 # What a survey found, in a few lines, from its block file (format: docs/block-format.md).
-# For each test the set with the largest file and, of these, the largest blocks; a test's time is its slowest rank's.
+# For each test the sets with the largest file and, of these, the largest blocks: the median of their rates. The time of a
+# set is its slowest rank's: the sum of its writes and the final sync, or of its reads.
 
 function label(    several) {
     several = "MPI-IO, " ranks " ranks, "
@@ -17,19 +18,38 @@ function slowest(what,    rank, most) {
 }
 
 function rate(bytes, ns) {
-    return ns > 0 ? sprintf("%10.0f", bytes * 1000 / ns) : sprintf("%10s", "-")
+    return ns > 0 ? bytes * 1000 / ns : 0
+}
+
+# Keeps rates[what, name, 1…] sorted: the median is then in the middle.
+function add_rate(what, name, value,    i) {
+    if (value <= 0) return
+    for (i = ++runs[what, name]; i > 1 && rates[what, name, i - 1] > value; i--)
+        rates[what, name, i] = rates[what, name, i - 1]
+    rates[what, name, i] = value
+}
+
+function median(what, name,    n) {
+    n = runs[what, name]
+    if (n == 0) return sprintf("%10s", "-")
+    if (n > most_runs) most_runs = n
+    if (fewest_runs == 0 || n < fewest_runs) fewest_runs = n
+    if (n % 2) return sprintf("%10.0f", rates[what, name, (n + 1) / 2])
+    return sprintf("%10.0f", (rates[what, name, n / 2] + rates[what, name, n / 2 + 1]) / 2)
 }
 
 function end_set(    name, bytes, size) {
     name = label()
     if (failed) { failures[name]++; return }
     size = param["filesize_bytes"] + param["blocksize_bytes"] / 1e12
-    if ((name in best) && best[name] >= size) return
+    if ((name in best) && best[name] > size) return
     if (!(name in best)) order[++count] = name
+    if (best[name] < size) runs["w", name] = runs["r", name] = 0
     best[name] = size
     bytes = param["filesize_bytes"] - param["tail_bytes"]
-    row[name] = rate(bytes, slowest("w")) "  " rate(bytes, slowest("r"))
-    at[name] = sprintf("%g MB file, %g MB blocks", param["filesize_bytes"] / 1e6, param["blocksize_bytes"] / 1e6)
+    add_rate("w", name, rate(bytes, slowest("w")))
+    add_rate("r", name, rate(bytes, slowest("r")))
+    at[name] = sprintf("%g MB in %g MB blocks", param["filesize_bytes"] / 1e6, param["blocksize_bytes"] / 1e6)
 }
 
 function new_set(    key) {
@@ -55,11 +75,16 @@ $1 == "series" { rank = $2; series = $3; left = $5; all_ranks[rank] = 1 }
 $1 == "end-set" { end_set() }
 
 END {
-    printf "Host %s, file system %s, %s\n\n", fact["hostname"], fact["filesystem"], fact["mpi_library"]
-    printf "%-34s %10s  %10s\n", "", "write MB/s", "read MB/s"
+    printf "Host %s, file system %s, %s\n\n", ("hostname" in fact) ? fact["hostname"] : "unknown", fact["filesystem"],
+        fact["mpi_library"]
+    printf "%-32s %10s  %10s\n", "", "write MB/s", "read MB/s"
     for (i = 1; i <= count; i++)
-        printf "%-34s %s  (%s)\n", order[i], row[order[i]], at[order[i]]
+        printf "%-32s %s  %s  (%s)\n", order[i], median("w", order[i]), median("r", order[i]), at[order[i]]
     for (name in failures)
         printf "%s: %d parameter sets failed, see the block file\n", name, failures[name]
-    print "\nMB = 10^6 bytes. Writing includes the final sync; reading may be served by the page cache."
+    print "\nMB = 10^6 bytes. Writing includes the final sync, unlike in the other tables;"
+    printf "reading may be served by the page cache."
+    if (most_runs > 1)
+        printf " Medians of %s%d runs.", fewest_runs < most_runs ? fewest_runs " to " : "", most_runs
+    print ""
 }

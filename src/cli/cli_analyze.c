@@ -36,6 +36,7 @@ struct command {
     analyze_tool *tool; /* NULL: export */
     struct analysis_request request;
     const char *output, *json, *csv, *format;
+    const char *selection; /* the last option given that selects, for export's message */
 };
 
 static const struct {
@@ -71,9 +72,24 @@ static int take_skip(const char *value, struct analysis_request *request)
     return bad_value("skip", value, "must be a whole number from 0 on, or auto");
 }
 
+/* Options that select a part of the files: of all tools but export. */
+static const struct {
+    int id;
+    const char *name;
+} SELECTIONS[] = {{OPT_BLOCK, "--block"}, {OPT_TEST, "--test"}, {OPT_SET, "--set"}, {OPT_OP, "--op"},
+                  {OPT_RANK, "--rank"},   {OPT_FROM, "--from"}, {OPT_TO, "--to"},   {OPT_SKIP, "--skip"}};
+
+static void note_selection(int id, struct command *command)
+{
+    for (size_t i = 0; i < sizeof SELECTIONS / sizeof SELECTIONS[0]; i++)
+        if (SELECTIONS[i].id == id)
+            command->selection = SELECTIONS[i].name;
+}
+
 static int take_option(int id, const char *value, struct command *command)
 {
     struct analysis_request *request = &command->request;
+    note_selection(id, command);
     switch (id) {
     case OPT_BLOCK:
         return take_number("block", value, 1, &request->block);
@@ -136,6 +152,9 @@ static int check_command(const struct command *command)
     }
     if (!command->format || (strcmp(command->format, "json") != 0 && strcmp(command->format, "csv") != 0))
         return cli_usage_error(&cli_verb_analyze, "export needs --format json or --format csv");
+    if (command->selection)
+        return cli_usage_error(&cli_verb_analyze, "%s: export writes everything in the files and cannot select",
+                               command->selection);
     if (command->json || command->csv)
         return cli_usage_error(&cli_verb_analyze, "export writes to --output; --json and --csv are of the other tools");
     return CLI_OK;
@@ -169,7 +188,7 @@ static int parse_command(int argc, char **argv, struct command *command)
 /* Opens what can be read; a file that cannot is complained about, and the others are still analysed. */
 static struct analysis_input open_input(char **names, int count)
 {
-    struct analysis_input input = {.files = calloc((size_t)count, sizeof *input.files)};
+    struct analysis_input input = {.files = calloc((size_t)count + 1, sizeof *input.files)};
     for (int i = 0; input.files && i < count; i++) {
         struct pl_error error;
         struct blockfile *file = &input.files[input.file_count];
@@ -244,7 +263,7 @@ static int run_export(const struct command *command, const struct analysis_input
     FILE *stream = open_output(command->output);
     if (!stream)
         return CLI_FAILED;
-    const bool json = strcmp(command->format, "json") == 0;
+    const bool json = command->format && strcmp(command->format, "json") == 0;
     const pl_status status = json ? export_json(input->files, input->file_count, stream, &error)
                                   : export_csv(input->files, input->file_count, stream, &error);
     if (status)

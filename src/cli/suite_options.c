@@ -3,6 +3,7 @@
 #include "cli/suite_shell.h"
 
 #include <getopt.h>
+#include <stdio.h>
 #include <string.h>
 
 enum { OPT_RANKS = 1, OPT_OUTPUT, OPT_SET, OPT_DRY_RUN, OPT_JSON, OPT_CSV, OPT_PROGRESS, OPT_KEYWORDS };
@@ -22,11 +23,12 @@ const struct cli_option SUITE_OPTIONS[] = {
 static int take_override(struct suite_request *request, const char *argument)
 {
     const char *equals = strchr(argument, '=');
-    if (!equals || equals == argument)
+    if (!equals || equals == argument || equals - argument >= SUITE_KEY_MAX)
         return cli_usage_error(request->verb, "--set: '%s' is not KEY=VALUE", argument);
     if (request->override_count == SUITE_OVERRIDES_MAX)
         return cli_usage_error(request->verb, "--set: more than %d", SUITE_OVERRIDES_MAX);
-    char *key = strndup(argument, (size_t)(equals - argument)); /* lives as long as the process */
+    char *key = request->override_keys[request->override_count];
+    snprintf(key, SUITE_KEY_MAX, "%.*s", (int)(equals - argument), argument);
     request->overrides[request->override_count++] = (struct spec_override){key, equals + 1};
     return CLI_OK;
 }

@@ -21,9 +21,9 @@ static void print_block_plan(const struct spec *spec, const struct spec_block *b
     for (int64_t i = 0; i < sets; i++) {
         struct iot_set set;
         char memory[UNITS_TEXT_MAX], tail[UNITS_TEXT_MAX];
-        iot_test_of(block)->describe(block, ranks, i, &set);
+        iot_set_of(block, ranks, i, &set);
         printf("  %4lld  %-36s %10lld %10s %10s\n", (long long)i + 1, set.label, (long long)set.samples,
-               units_bytes(set.memory_bytes, memory), units_bytes(set.tail_bytes, tail));
+               units_bytes(set.memory_bytes + set.memory_alone_bytes, memory), units_bytes(set.tail_bytes, tail));
     }
 }
 
@@ -81,6 +81,7 @@ int suite_shell_keywords(const struct suite_request *request, const char *testna
             for (const struct spec_keyword *keyword = *table; keyword->name; keyword++)
                 print_keyword(keyword);
         printf("\nMPI hints, in every test:\n");
+        print_keyword(&SPEC_COMMON[0]);
         for (const struct spec_keyword *keyword = SPEC_HINTS; keyword->name; keyword++)
             print_keyword(keyword);
         printf("  %-14s any other hint for MPI\n  %-14s any remark, copied into the results\n", "hint.NAME",
@@ -117,29 +118,31 @@ static const char *access_of(const struct spec_block *block)
 {
     const struct spec_value *collective = spec_find(block, "collective");
     if (!collective)
-        return "one rank";
+        return iot_test_of(block)->access;
     return strcmp(collective->text, "true") == 0 ? "collective" : "independent";
+}
+
+static void print_rates(const struct iot_event *event)
+{
+    const double rates[] = {event->write_mb_per_s, event->read_mb_per_s};
+    for (size_t i = 0; i < sizeof rates / sizeof rates[0]; i++)
+        if (rates[i] > 0)
+            printf(" %10.1f", rates[i]);
+        else
+            printf(" %10s", "-");
 }
 
 static void print_row(void *context, const struct iot_event *event)
 {
     struct watcher *watcher = context;
     if (!watcher->header_printed)
-        printf("%-10s %-11s %-28s %12s %12s\n", "test", "access", "sizes", "write MB/s", "read MB/s");
+        printf("%-12s %-11s %-31s %10s %10s\n", "test", "access", "sizes", "write MB/s", "read MB/s");
     watcher->header_printed = true;
-    printf("%-10s %-11s %-28s", event->block->test->name, access_of(event->block), event->set->label);
+    printf("%-12s %-11s %-31s", event->block->test->name, access_of(event->block), event->set->label);
     if (event->verdict->status != PL_OK)
         printf(" failed");
     else
-        for (const char *const *key = (const char *const[]){"w", "r", NULL}; *key; key++) {
-            int i = 0;
-            while (i < event->rate_count && strcmp(event->rates[i].key, *key) != 0)
-                i++;
-            if (i < event->rate_count)
-                printf(" %12.1f", event->rates[i].mb_per_s);
-            else
-                printf(" %12s", "-");
-        }
+        print_rates(event);
     printf("\n");
     fflush(stdout);
     if (event->verdict->status != PL_OK)

@@ -7,7 +7,7 @@
 
 #include <stddef.h>
 
-enum { SUITE_OVERRIDES_MAX = 64 };
+enum { SUITE_OVERRIDES_MAX = 64, SUITE_KEY_MAX = 300 };
 
 struct suite_request {
     const struct cli_verb *verb; /* for messages */
@@ -17,6 +17,7 @@ struct suite_request {
     const char *json, *csv;      /* exports of what this run measured; NULL: none */
     const char *progress;        /* auto, always, never */
     struct spec_override overrides[SUITE_OVERRIDES_MAX];
+    char override_keys[SUITE_OVERRIDES_MAX][SUITE_KEY_MAX];
     size_t override_count;
 };
 

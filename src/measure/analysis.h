@@ -28,6 +28,8 @@ void analysis_histogram_clear(struct analysis_histogram *histogram);
 void analysis_histogram_reset(struct analysis_histogram *histogram);
 /* Negative values count as 0. */
 void analysis_histogram_add(struct analysis_histogram *histogram, const int64_t *values, size_t count);
+/* Adds all that `other` holds. */
+void analysis_histogram_merge(struct analysis_histogram *histogram, const struct analysis_histogram *other);
 /* Value below which a part q of all lies (nearest rank); at most 0.05 % off. NaN when empty. */
 double analysis_histogram_quantile(const struct analysis_histogram *histogram, double q);
 /* Counts in `bins` bins of equal ratio between `low` > 0 and `high`; what lies outside goes to the outermost. */
@@ -69,8 +71,9 @@ struct analysis_series {
 /* `region` must be cut to the series. */
 void analysis_series_begin(struct analysis_series *series, struct analysis_region region,
                            struct analysis_histogram *histogram);
-/* values[0..count) are numbers first, first + 1, … of the series: the signature of a blockfile_take. */
-void analysis_series_take(void *series, int64_t first, const int64_t *values, size_t count);
+/* values[0..count) are numbers first, first + 1, … of the series: the signature of a blockfile_take,
+ * with a struct analysis_series as its context. */
+void analysis_series_take(void *context, int64_t first, const int64_t *values, size_t count);
 double analysis_series_stddev(const struct analysis_series *series);
 int analysis_series_octaves(const struct analysis_series *series);
 
@@ -104,7 +107,8 @@ struct analysis_startup {
 };
 
 void analysis_startup_begin(struct analysis_startup *startup, struct analysis_region region);
-void analysis_startup_take(void *startup, int64_t first, const int64_t *values, size_t count);
+/* A blockfile_take with a struct analysis_startup as its context. */
+void analysis_startup_take(void *context, int64_t first, const int64_t *values, size_t count);
 /* Operations to leave out: up to the first batch from which on every batch mean stays inside the range of the batch
  * means of the last half, that range widened by half of its width on both sides. 0 for fewer than 16 operations. */
 int64_t analysis_startup_length(const struct analysis_startup *startup);

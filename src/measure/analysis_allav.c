@@ -3,6 +3,7 @@
 
 #include "base/units.h"
 #include "measure/analysis_format.h"
+#include "measure/analysis_names.h"
 #include "measure/analysis_tools.h"
 
 #include <inttypes.h>
@@ -17,12 +18,12 @@ const char *const ALLAV_TRAIT_NAMES[ALLAV_TRAITS] = {
 
 /* ---- collecting ---- */
 
-static bool same_group(const struct allav_group *a, const struct allav_group *b)
+bool allav_same_group(const struct allav_group *a, const struct allav_group *b, bool any_op)
 {
     for (int i = 0; i < ALLAV_TRAITS; i++)
-        if (strcmp(a->traits[i], b->traits[i]) != 0)
+        if (!(any_op && i == ALLAV_OP) && strcmp(a->traits[i], b->traits[i]) != 0)
             return false;
-    return true;
+    return a->one_process == b->one_process;
 }
 
 static const char *known(const char *value)
@@ -33,17 +34,18 @@ static const char *known(const char *value)
 /* Index of the group, SIZE_MAX when there is no memory. */
 static size_t group_for(struct allav *allav, const struct analysis_chosen *chosen, const char *op)
 {
-    const struct allav_group group = {.traits = {
-                                          [ALLAV_TEST] = chosen->block->testname,
-                                          [ALLAV_OP] = op,
-                                          [ALLAV_NPROCS] = known(blockfile_fact_of(chosen->block, "nprocs")),
-                                          [ALLAV_COLLECTIVE] = known(blockfile_param_of(chosen->set, "collective")),
-                                          [ALLAV_LAYOUT] = known(blockfile_param_of(chosen->set, "layout")),
-                                          [ALLAV_MPIIO] = known(blockfile_fact_of(chosen->block, "mpiio")),
-                                          [ALLAV_FILESYSTEM] = known(blockfile_fact_of(chosen->block, "filesystem")),
-                                      }};
+    const struct allav_group group = {
+        .traits = {[ALLAV_TEST] = chosen->block->testname,
+                   [ALLAV_OP] = op,
+                   [ALLAV_NPROCS] = known(blockfile_fact_of(chosen->block, "nprocs")),
+                   [ALLAV_COLLECTIVE] = known(blockfile_param_of(chosen->set, "collective")),
+                   [ALLAV_LAYOUT] = known(blockfile_param_of(chosen->set, "layout")),
+                   [ALLAV_MPIIO] = known(blockfile_fact_of(chosen->block, "mpiio")),
+                   [ALLAV_FILESYSTEM] = known(blockfile_fact_of(chosen->block, "filesystem"))},
+        .one_process = analysis_one_process(chosen->set),
+    };
     for (size_t i = 0; i < allav->group_count; i++)
-        if (same_group(&allav->groups[i], &group))
+        if (allav_same_group(&allav->groups[i], &group, false))
             return i;
     struct allav_group *groups = realloc(allav->groups, (allav->group_count + 1) * sizeof *groups);
     if (!groups)
@@ -146,18 +148,17 @@ void allav_label(const struct allav *allav, size_t group, char *label, size_t si
 {
     enum { LABEL_WORD = 9 };
     const char *const *traits = allav->groups[group].traits;
-    int used = snprintf(label, size, "%.16s %.8s", traits[ALLAV_TEST], traits[ALLAV_OP]);
-    if (traits[ALLAV_NPROCS][0] && used > 0 && (size_t)used < size)
-        used += snprintf(label + used, size - (size_t)used, " %.6sp", traits[ALLAV_NPROCS]);
-    for (int i = ALLAV_COLLECTIVE; i < ALLAV_TRAITS; i++) {
+    char test[ANALYSIS_NAME_MAX], processes[ANALYSIS_NAME_MAX];
+    int used = snprintf(label, size, "%.32s, %s",
+                        analysis_access_text(traits[ALLAV_TEST], traits[ALLAV_COLLECTIVE], test),
+                        analysis_processes_text(traits[ALLAV_NPROCS], allav->groups[group].one_process, processes));
+    for (int i = ALLAV_LAYOUT; i < ALLAV_TRAITS; i++) {
         if (!trait_varies(allav, (enum allav_trait)i) || used < 0 || (size_t)used >= size)
             continue;
-        const char *value = traits[i];
-        if (i == ALLAV_COLLECTIVE && value[0])
-            value = strcmp(value, "true") == 0 ? "coll" : "indep";
-        const int word = (int)strcspn(value, " ,");
+        const int word = (int)strcspn(traits[i], " ,");
         if (word)
-            used += snprintf(label + used, size - (size_t)used, " %.*s", word < LABEL_WORD ? word : LABEL_WORD, value);
+            used += snprintf(label + used, size - (size_t)used, ", %.*s", word < LABEL_WORD ? word : LABEL_WORD,
+                             traits[i]);
     }
 }
 
@@ -192,13 +193,13 @@ static void print_point(const struct allav_point *point, FILE *text)
 static void print_group(const struct allav *allav, size_t group, FILE *text)
 {
     const char *const *traits = allav->groups[group].traits;
-    fprintf(text, "%s, operation %s: %s processes", traits[ALLAV_TEST], traits[ALLAV_OP],
-            traits[ALLAV_NPROCS][0] ? traits[ALLAV_NPROCS] : "?");
+    char processes[ANALYSIS_NAME_MAX];
+    fprintf(text, "%.30s, operation %.10s: %s", traits[ALLAV_TEST], traits[ALLAV_OP],
+            analysis_processes_text(traits[ALLAV_NPROCS], allav->groups[group].one_process, processes));
     for (int i = ALLAV_COLLECTIVE; i <= ALLAV_LAYOUT; i++)
         if (traits[i][0])
-            fprintf(text, ", %s %s", ALLAV_TRAIT_NAMES[i], traits[i]);
-    fprintf(text, "\n  MPI-IO %s, file system %s\n", traits[ALLAV_MPIIO][0] ? traits[ALLAV_MPIIO] : "?",
-            traits[ALLAV_FILESYSTEM][0] ? traits[ALLAV_FILESYSTEM] : "?");
+            fprintf(text, "%s%s %.12s", i == ALLAV_COLLECTIVE ? "\n  " : ", ", ALLAV_TRAIT_NAMES[i], traits[i]);
+    analysis_print_place(traits[ALLAV_MPIIO], traits[ALLAV_FILESYSTEM], text);
     fprintf(text, "   file size   block size   sets  rate MB/s        ±   asymptotic        ±\n");
 }
 
@@ -393,7 +394,11 @@ static pl_status finish(struct allav *allav, const struct progress *progress, st
         return PL_OK;
     if (allav->point_count == 0)
         return pl_fail(error, PL_E_UNSUPPORTED, "no plot: the selected sets have no operation with a rate");
-    return plot_to_file(allav->request->plot, allav_plot_draw, allav, error);
+    const pl_status status = plot_to_file(allav->request->plot, allav_plot_draw, allav, error);
+    if (status == PL_OK && allav->left_out[0] && allav->request->text)
+        fprintf(allav->request->text, "The plot has no room for %s;\nchoose with --test, --block, --set, --op.\n",
+                allav->left_out);
+    return status;
 }
 
 pl_status analysis_allav(const struct analysis_request *request, const struct analysis_input *input,

@@ -21,6 +21,7 @@ extern const char *const ALLAV_TRAIT_NAMES[ALLAV_TRAITS];
 
 struct allav_group {
     const char *traits[ALLAV_TRAITS];
+    bool one_process; /* the others wait */
 };
 
 /* One operation of one set; after averaging, of all sets with equal parameters. */
@@ -37,14 +38,16 @@ struct allav {
     size_t group_count;
     struct allav_point *points; /* owned; when averaged: sorted by group, block size, file size */
     size_t point_count;
+    char left_out[160]; /* what the plot had no room for; empty: nothing */
 };
 
 /* End of the points that share group and block size with points[first]. */
 size_t allav_end_of_curve(const struct allav *allav, size_t first);
-/* Short name of a group: only the traits in which the groups differ, besides test, operation and processes. */
+/* Test, access, processes, and the other traits in which the groups differ; the operation is not named. */
 void allav_label(const struct allav *allav, size_t group, char *label, size_t size);
+bool allav_same_group(const struct allav_group *a, const struct allav_group *b, bool any_op);
 
-/* A plot_draw of a struct allav. */
-pl_status allav_plot_draw(void *allav, FILE *stream, struct pl_error *error);
+/* A plot_draw of a struct allav; sets left_out. */
+pl_status allav_plot_draw(void *context, FILE *stream, struct pl_error *error);
 
 #endif

@@ -85,8 +85,8 @@ static void print_row(const struct distribution *distribution, const struct grou
     FILE *text = distribution->request->text;
     char cell[ANALYSIS_CELL_MAX];
     const double unit = group->unit.ns;
-    fprintf(text, "%4d %-3s %8" PRId64 " %6s", row->series->rank, row->series->key, row->times.n,
-            analysis_cell((double)row->times.min / unit, 3, cell));
+    fprintf(text, "%4d %-3s %8s", row->series->rank, row->series->key, analysis_count_cell(row->times.n, cell));
+    fprintf(text, " %6s", analysis_cell((double)row->times.min / unit, 3, cell));
     for (size_t i = 0; i < QUANTILE_COUNT; i++)
         if (QUANTILES[i].column)
             fprintf(text, " %5s", analysis_cell(quantile(distribution, row, QUANTILES[i].q) / unit, 3, cell));
@@ -280,7 +280,7 @@ static pl_status draw(struct distribution *distribution, struct pl_error *error)
                                           &distribution->plot, error);
     if (status == PL_OK && distribution->plot.left_out && distribution->request->text)
         fprintf(distribution->request->text,
-                "The plot has room for few curves: %zu are left out;\nchoose with --rank, --op, --set, --block.\n",
+                "The plot has no room for %zu more curves;\nchoose with --test, --block, --set, --rank, --op.\n",
                 distribution->plot.left_out);
     return status;
 }
@@ -296,6 +296,8 @@ pl_status analysis_distribution(const struct analysis_request *request, const st
     distribution->request = request;
     struct analysis_chosen chosen = {0};
     pl_status status = PL_OK;
+    if (request->plot)
+        status = analysis_distribution_plot_begin(&distribution->plot, request, input, error);
     begin_output(distribution);
     while (status == PL_OK && analysis_next(request, input, &chosen))
         status = one_set(distribution, &chosen, error);
@@ -308,6 +310,7 @@ pl_status analysis_distribution(const struct analysis_request *request, const st
                          distribution->failed_sets ? "every selected set failed" : "nothing matches the selection");
     if (status == PL_OK && request->plot)
         status = draw(distribution, error);
+    analysis_distribution_plot_clear(&distribution->plot);
     analysis_histogram_clear(&distribution->histogram);
     free(distribution);
     return status;

@@ -1,6 +1,7 @@
 #include "measure/analysis_format.h"
 
 #include "base/units.h"
+#include "measure/analysis_names.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -26,6 +27,15 @@ const char *analysis_cell(double value, int digits, char cell[ANALYSIS_CELL_MAX]
     for (double limit = 10; decimals > 0 && value >= limit - 0.5 * pow(10, -decimals); limit *= 10)
         decimals--;
     snprintf(cell, ANALYSIS_CELL_MAX, "%.*f", decimals, value);
+    return cell;
+}
+
+const char *analysis_count_cell(int64_t count, char cell[ANALYSIS_CELL_MAX])
+{
+    if (count < 100000000)
+        snprintf(cell, ANALYSIS_CELL_MAX, "%" PRId64, count);
+    else
+        snprintf(cell, ANALYSIS_CELL_MAX, "%.2e", (double)count);
     return cell;
 }
 
@@ -84,37 +94,31 @@ void analysis_csv_number(FILE *csv, double value)
 
 /* ---- a set ---- */
 
-static void print_size(const char *name, const char *value, FILE *text)
-{
-    char buffer[UNITS_TEXT_MAX];
-    int64_t bytes;
-    if (value && units_parse_int(value, 0, INT64_MAX, &bytes))
-        fprintf(text, ", %s %s", name, units_bytes(bytes, buffer));
-}
-
 static void print_word(const char *name, const char *value, FILE *text)
 {
     if (value && *value)
-        fprintf(text, "%s%s %.60s", name[0] ? ", " : "", name, value);
+        fprintf(text, ", %s %.12s", name, value);
+}
+
+void analysis_print_place(const char *mpiio, const char *filesystem, FILE *text)
+{
+    fprintf(text, "\n  MPI-IO %.32s, file system %.20s\n", mpiio && *mpiio ? mpiio : "?",
+            filesystem && *filesystem ? filesystem : "?");
 }
 
 void analysis_print_set(const struct analysis_chosen *chosen, FILE *text)
 {
     const struct blockfile_block *block = chosen->block;
     const struct blockfile_set *set = chosen->set;
-    const char *nprocs = blockfile_fact_of(block, "nprocs");
-    fprintf(text, "%s, block %" PRId64 ", set %" PRId64 ": %s %s\n", chosen->file->path, chosen->block_number,
-            set->number, block->class_name, block->testname);
-    fprintf(text, "  processes %.20s", nprocs ? nprocs : "?");
-    print_size("file", blockfile_param_of(set, "filesize_bytes"), text);
-    print_size("block", blockfile_param_of(set, "blocksize_bytes"), text);
+    char name[ANALYSIS_NAME_MAX];
+    fprintf(text, "%s, block %" PRId64 ", set %" PRId64 ": %s %s\n", analysis_path_text(chosen->file->path, name),
+            chosen->block_number, set->number, block->class_name, block->testname);
+    fprintf(text, "  %s", analysis_processes_text(blockfile_fact_of(block, "nprocs"), analysis_one_process(set), name));
+    analysis_sizes_text(set, name);
+    fprintf(text, "%s%s", name[0] ? ", " : "", name);
     print_word("collective", blockfile_param_of(set, "collective"), text);
     print_word("layout", blockfile_param_of(set, "layout"), text);
-    fputc('\n', text);
-    const char *mpiio = blockfile_fact_of(block, "mpiio");
-    const char *filesystem = blockfile_fact_of(block, "filesystem");
-    if (mpiio || filesystem)
-        fprintf(text, "  MPI-IO %.40s, file system %.30s\n", mpiio ? mpiio : "?", filesystem ? filesystem : "?");
+    analysis_print_place(blockfile_fact_of(block, "mpiio"), blockfile_fact_of(block, "filesystem"), text);
     for (size_t i = 0; i < set->warning_count; i++)
         fprintf(text, "  warning: %s\n", set->warnings[i]);
 }

@@ -10,6 +10,9 @@ enum { ANALYSIS_CELL_MAX = 24 };
 /* A non-negative number in at most digits + 2 characters ("12.3", "1234", "1.2e7"); "-" for NaN. */
 const char *analysis_cell(double value, int digits, char cell[ANALYSIS_CELL_MAX]);
 
+/* A number of operations in at most 8 characters. */
+const char *analysis_count_cell(int64_t count, char cell[ANALYSIS_CELL_MAX]);
+
 /* Value and error with as many decimals as the error deserves: "812.3 ± 4.5". */
 const char *analysis_estimate_text(struct analysis_estimate estimate, char *text, size_t size);
 
@@ -29,6 +32,8 @@ void analysis_csv_number(FILE *csv, double value);
 
 /* Lines above a table: which file, block, set, and its parameters and facts. */
 void analysis_print_set(const struct analysis_chosen *chosen, FILE *text);
+/* "  MPI-IO …, file system …" on a line of its own; NULL and empty are not known. */
+void analysis_print_place(const char *mpiio, const char *filesystem, FILE *text);
 /* "failed: …", one line for each error, at most a few. */
 void analysis_print_failures(const struct analysis_chosen *chosen, FILE *text);
 void analysis_json_set(struct json *json, const struct analysis_chosen *chosen);

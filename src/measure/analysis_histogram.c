@@ -67,6 +67,15 @@ void analysis_histogram_add(struct analysis_histogram *histogram, const int64_t 
     histogram->total += count;
 }
 
+void analysis_histogram_merge(struct analysis_histogram *histogram, const struct analysis_histogram *other)
+{
+    for (size_t bucket = other->low; bucket < other->high; bucket++)
+        histogram->counts[bucket] += other->counts[bucket];
+    histogram->low = other->low < histogram->low ? other->low : histogram->low;
+    histogram->high = other->high > histogram->high ? other->high : histogram->high;
+    histogram->total += other->total;
+}
+
 double analysis_histogram_quantile(const struct analysis_histogram *histogram, double q)
 {
     if (histogram->total == 0)

@@ -46,18 +46,64 @@ static const char *short_bytes(double bytes, char cell[ANALYSIS_CELL_MAX])
     return cell;
 }
 
+struct numbers {
+    int64_t n;
+    double bytes; /* NaN: none */
+    struct analysis_estimate mean;
+    double median, p5, p95, p99, min, max, rate;
+};
+
+static void print_numbers(const char *rank, const char *op, const struct numbers *numbers,
+                          struct analysis_time_unit unit, FILE *text)
+{
+    char cells[11][ANALYSIS_CELL_MAX];
+    fprintf(text, "%4s %-3s %8s %6s %6s %5s %5s %5s %5s %5s %5s %5s %6s\n", rank, op,
+            analysis_count_cell(numbers->n, cells[10]),
+            isnan(numbers->bytes) ? "-" : short_bytes(numbers->bytes, cells[0]),
+            analysis_cell(numbers->mean.value / unit.ns, 4, cells[1]),
+            analysis_cell(numbers->mean.error / unit.ns, 3, cells[2]),
+            analysis_cell(numbers->median / unit.ns, 3, cells[3]), analysis_cell(numbers->p5 / unit.ns, 3, cells[4]),
+            analysis_cell(numbers->p95 / unit.ns, 3, cells[5]), analysis_cell(numbers->p99 / unit.ns, 3, cells[6]),
+            analysis_cell(numbers->min / unit.ns, 3, cells[7]), analysis_cell(numbers->max / unit.ns, 3, cells[8]),
+            analysis_cell(numbers->rate, 4, cells[9]));
+}
+
 static void print_row(const struct analysis_row *row, struct analysis_time_unit unit, FILE *text)
 {
-    char cells[10][ANALYSIS_CELL_MAX];
-    const struct analysis_estimate mean = analysis_series_mean(&row->times);
-    fprintf(text, "%4d %-3s %7" PRId64 " %6s %6s %5s %5s %5s %5s %5s %5s %5s %6s\n", row->series->rank,
-            row->series->key, row->times.n, row->has_bytes ? short_bytes(row->bytes, cells[0]) : "-",
-            analysis_cell(mean.value / unit.ns, 4, cells[1]), analysis_cell(mean.error / unit.ns, 3, cells[2]),
-            analysis_cell(row->median / unit.ns, 3, cells[3]), analysis_cell(row->p5 / unit.ns, 3, cells[4]),
-            analysis_cell(row->p95 / unit.ns, 3, cells[5]), analysis_cell(row->p99 / unit.ns, 3, cells[6]),
-            analysis_cell((double)row->times.min / unit.ns, 3, cells[7]),
-            analysis_cell((double)row->times.max / unit.ns, 3, cells[8]),
-            analysis_cell(row_rate(row, false).value, 4, cells[9]));
+    char rank[16];
+    const struct numbers numbers = {.n = row->times.n,
+                                    .bytes = row->has_bytes ? row->bytes : NAN,
+                                    .mean = analysis_series_mean(&row->times),
+                                    .median = row->median,
+                                    .p5 = row->p5,
+                                    .p95 = row->p95,
+                                    .p99 = row->p99,
+                                    .min = (double)row->times.min,
+                                    .max = (double)row->times.max,
+                                    .rate = row_rate(row, false).value};
+    snprintf(rank, sizeof rank, "%d", row->series->rank);
+    print_numbers(rank, row->series->key, &numbers, unit, text);
+}
+
+/* All processes of an operation in one line; of a single process it would say nothing new. */
+static void print_op_row(const struct analysis_rows *rows, const struct analysis_op_times *op,
+                         struct analysis_time_unit unit, FILE *text)
+{
+    struct analysis_op_rate rate;
+    if (op->processes < 2)
+        return;
+    const bool has_rate = analysis_op_rate(rows, op->first, op->end, &rate);
+    const struct numbers numbers = {.n = op->n,
+                                    .bytes = has_rate ? op->bytes : NAN,
+                                    .mean = {op->sum / (double)op->n, NAN},
+                                    .median = op->median,
+                                    .p5 = op->p5,
+                                    .p95 = op->p95,
+                                    .p99 = op->p99,
+                                    .min = (double)op->min,
+                                    .max = (double)op->max,
+                                    .rate = has_rate ? rate.rate.value : NAN};
+    print_numbers("all", rows->rows[op->first].series->key, &numbers, unit, text);
 }
 
 static void print_region(const struct analysis_request *request, const struct analysis_row *row, FILE *text)
@@ -73,20 +119,20 @@ static void print_region(const struct analysis_request *request, const struct an
 /* Lines for each operation: its region above the table, its rate over all ranks below. */
 static void print_ops(const struct rawdata *rawdata, const struct analysis_rows *rows, bool rates, FILE *text)
 {
-    for (size_t first = 0, end; first < rows->count; first = end) {
-        end = analysis_rows_end_of_op(rows, first);
+    for (size_t i = 0; i < rows->op_count; i++) {
+        const struct analysis_op_times *op = &rows->ops[i];
         struct analysis_op_rate rate;
         char all[64], asymptotic[64];
-        size_t shown = first;
-        while (shown < end && !analysis_row_wanted(rawdata->request, &rows->rows[shown]))
+        size_t shown = op->first;
+        while (shown < op->end && !analysis_row_wanted(rawdata->request, &rows->rows[shown]))
             shown++;
-        if (shown == end)
+        if (shown == op->end)
             continue;
         if (!rates)
             print_region(rawdata->request, &rows->rows[shown], text);
-        else if (analysis_op_rate(rows, first, end, &rate))
-            fprintf(text, "  %s: rate %s MB/s, asymptotic %s MB/s\n", rows->rows[first].series->key,
-                    analysis_estimate_text(rate.rate, all, sizeof all),
+        else if (analysis_op_rate(rows, op->first, op->end, &rate))
+            fprintf(text, "  %s%s: rate %s, asymptotic %s MB/s\n", rows->rows[shown].series->key,
+                    op->processes > 1 ? ", all processes" : "", analysis_estimate_text(rate.rate, all, sizeof all),
                     analysis_estimate_text(rate.asymptotic, asymptotic, sizeof asymptotic));
     }
 }
@@ -101,10 +147,13 @@ static void print_table(struct rawdata *rawdata, const struct analysis_chosen *c
         const struct analysis_time_unit unit = analysis_time_unit(typical_time(rawdata, rows));
         print_ops(rawdata, rows, false, text);
         fprintf(text, "  times in %s, rate in MB/s\n", unit.name);
-        fprintf(text, "rank op        n  bytes   mean    ±   median   p5   p95   p99   min   max   rate\n");
+        fprintf(text, "rank op         n  bytes   mean     ±   med    p5   p95   p99   min   max   rate\n");
         for (size_t i = 0; i < rows->count; i++)
             if (analysis_row_wanted(rawdata->request, &rows->rows[i]))
                 print_row(&rows->rows[i], unit, text);
+        for (size_t i = 0; i < rows->op_count; i++)
+            if (!rawdata->request->op || strcmp(rows->rows[rows->ops[i].first].series->key, rawdata->request->op) == 0)
+                print_op_row(rows, &rows->ops[i], unit, text);
         print_ops(rawdata, rows, true, text);
         analysis_print_overlap(rows, text);
     }
@@ -265,7 +314,8 @@ static pl_status one_set(struct rawdata *rawdata, const struct analysis_chosen *
             json_set(rawdata, chosen, &rows);
         if (rawdata->request->csv)
             csv_set(rawdata->request->csv, rawdata->request, chosen, &rows);
-        analysis_rawdata_plot_add(&rawdata->plot, rawdata->request, chosen, &rows);
+        if (rawdata->request->plot)
+            analysis_rawdata_plot_add(&rawdata->plot, rawdata->request, chosen, &rows);
     }
     analysis_rows_clear(&rows);
     return PL_OK;
@@ -277,7 +327,8 @@ static pl_status draw(struct rawdata *rawdata, struct pl_error *error)
     const size_t left_out = rawdata->plot.left_out;
     if (status == PL_OK && left_out && rawdata->request->text)
         fprintf(rawdata->request->text,
-                "The plot has room for %d rows of axes: %zu are left out;\nchoose with --rank, --set, --block.\n",
+                "The plot has room for %d rows of axes: %zu are not drawn;\n"
+                "choose with --test, --block, --set, --rank.\n",
                 ANALYSIS_PLOT_ROWS, left_out);
     return status;
 }
@@ -291,6 +342,8 @@ pl_status analysis_rawdata(const struct analysis_request *request, const struct 
     rawdata->request = request;
     struct analysis_chosen chosen = {0};
     pl_status status = PL_OK;
+    if (request->plot)
+        status = analysis_rawdata_plot_begin(&rawdata->plot, request, input, error);
     begin_output(rawdata);
     while (status == PL_OK && analysis_next(request, input, &chosen))
         status = one_set(rawdata, &chosen, error);
@@ -300,6 +353,7 @@ pl_status analysis_rawdata(const struct analysis_request *request, const struct 
                          rawdata->failed_sets ? "every selected set failed" : "nothing matches the selection");
     if (status == PL_OK && request->plot)
         status = draw(rawdata, error);
+    analysis_rawdata_plot_clear(&rawdata->plot);
     free(rawdata);
     return status;
 }

@@ -88,7 +88,8 @@ struct build {
     struct order *order;
     size_t built, all; /* order[built..all) are the series of bytes */
     double block_bytes;
-    struct analysis_histogram histogram;
+    struct analysis_histogram histogram;    /* of a row */
+    struct analysis_histogram op_histogram; /* of all rows of an operation */
 };
 
 static const struct blockfile_series *bytes_of(const struct build *build, int rank)
@@ -122,12 +123,11 @@ static pl_status find_startup(struct build *build, size_t first, size_t end, int
     return status;
 }
 
-static double quantile(const struct build *build, const struct analysis_row *row, double q)
+/* A bucket's middle may lie outside of what was seen. */
+static double quantile(const struct analysis_histogram *histogram, double q, int64_t min, int64_t max)
 {
-    if (row->times.n == 0)
-        return NAN;
-    const double value = analysis_histogram_quantile(&build->histogram, q);
-    return fmin(fmax(value, (double)row->times.min), (double)row->times.max);
+    const double value = analysis_histogram_quantile(histogram, q);
+    return isnan(value) ? NAN : fmin(fmax(value, (double)min), (double)max);
 }
 
 static void equal_bytes(struct analysis_row *row, double block_bytes)
@@ -171,27 +171,55 @@ static pl_status fill_row(struct build *build, const struct blockfile_series *se
     const pl_status status = blockfile_stream(build->chosen->file, series, analysis_series_take, &row->times, error);
     if (status)
         return status;
-    row->p5 = quantile(build, row, 0.05);
-    row->median = quantile(build, row, 0.5);
-    row->p95 = quantile(build, row, 0.95);
-    row->p99 = quantile(build, row, 0.99);
+    row->p5 = quantile(&build->histogram, 0.05, row->times.min, row->times.max);
+    row->median = quantile(&build->histogram, 0.5, row->times.min, row->times.max);
+    row->p95 = quantile(&build->histogram, 0.95, row->times.min, row->times.max);
+    row->p99 = quantile(&build->histogram, 0.99, row->times.min, row->times.max);
     row->times.histogram = NULL;
     return fill_bytes(build, row, error);
 }
 
-static pl_status fill_rows(struct build *build, struct analysis_rows *rows, struct pl_error *error)
+static void add_to_op(struct build *build, const struct analysis_row *row, struct analysis_op_times *op)
+{
+    if (row->times.n == 0)
+        return;
+    op->min = op->n == 0 || row->times.min < op->min ? row->times.min : op->min;
+    op->max = op->n == 0 || row->times.max > op->max ? row->times.max : op->max;
+    op->n += row->times.n;
+    op->sum += row->times.sum;
+    op->bytes += row->bytes;
+    op->processes++;
+    analysis_histogram_merge(&build->op_histogram, &build->histogram);
+}
+
+static pl_status fill_op(struct build *build, struct analysis_rows *rows, struct analysis_op_times *op,
+                         struct pl_error *error)
 {
     int64_t skip = 0;
-    pl_status status = PL_OK;
-    for (size_t i = 0; i < build->built && status == PL_OK; i++) {
-        if (i == 0 || build->order[i].op != build->order[i - 1].op) {
-            size_t end = i + 1;
-            while (end < build->built && build->order[end].op == build->order[i].op)
-                end++;
-            status = find_startup(build, i, end, &skip, error);
-        }
+    pl_status status = find_startup(build, op->first, op->end, &skip, error);
+    analysis_histogram_reset(&build->op_histogram);
+    for (size_t i = op->first; i < op->end && status == PL_OK; i++) {
+        status = fill_row(build, build->order[i].series, skip, &rows->rows[i], error);
         if (status == PL_OK)
-            status = fill_row(build, build->order[i].series, skip, &rows->rows[i], error);
+            add_to_op(build, &rows->rows[i], op);
+    }
+    op->p5 = quantile(&build->op_histogram, 0.05, op->min, op->max);
+    op->median = quantile(&build->op_histogram, 0.5, op->min, op->max);
+    op->p95 = quantile(&build->op_histogram, 0.95, op->min, op->max);
+    op->p99 = quantile(&build->op_histogram, 0.99, op->min, op->max);
+    return status;
+}
+
+static pl_status fill_rows(struct build *build, struct analysis_rows *rows, struct pl_error *error)
+{
+    pl_status status = PL_OK;
+    for (size_t first = 0, end; first < build->built && status == PL_OK; first = end) {
+        end = first + 1;
+        while (end < build->built && build->order[end].op == build->order[first].op)
+            end++;
+        struct analysis_op_times *op = &rows->ops[rows->op_count++];
+        *op = (struct analysis_op_times){.first = first, .end = end};
+        status = fill_op(build, rows, op, error);
     }
     return status;
 }
@@ -211,13 +239,17 @@ pl_status analysis_rows_build(const struct analysis_request *request, const stru
         return PL_OK;
     struct build build = {.request = request, .chosen = chosen, .block_bytes = block_bytes_of(chosen->set)};
     build.order = order_series(request, chosen->set, &build.built, &build.all);
-    struct analysis_rows rows = {.rows = calloc(build.built + 1, sizeof *rows.rows), .count = build.built};
+    struct analysis_rows rows = {.rows = calloc(build.built + 1, sizeof *rows.rows),
+                                 .count = build.built,
+                                 .ops = calloc(OPS_MAX, sizeof *rows.ops)};
     pl_status status = PL_OK;
-    if (!build.order || !rows.rows || !analysis_histogram_init(&build.histogram))
+    if (!build.order || !rows.rows || !rows.ops || !analysis_histogram_init(&build.histogram) ||
+        !analysis_histogram_init(&build.op_histogram))
         status = pl_fail_errno(error, ENOMEM, "analysing '%s'", chosen->file->path);
     else
         status = fill_rows(&build, &rows, error);
     analysis_histogram_clear(&build.histogram);
+    analysis_histogram_clear(&build.op_histogram);
     free(build.order);
     if (status)
         analysis_rows_clear(&rows);
@@ -229,6 +261,7 @@ pl_status analysis_rows_build(const struct analysis_request *request, const stru
 void analysis_rows_clear(struct analysis_rows *rows)
 {
     free(rows->rows);
+    free(rows->ops);
     *rows = (struct analysis_rows){0};
 }
 

@@ -15,10 +15,22 @@ struct analysis_row {
     double octave_bytes_all; /* of the region with its start-up */
 };
 
+/* One operation over all its processes. */
+struct analysis_op_times {
+    size_t first, end; /* its rows */
+    int64_t n;         /* 0: nothing else here has a meaning */
+    int processes;     /* with n > 0 */
+    double bytes, sum;
+    int64_t min, max;
+    double p5, median, p95, p99;
+};
+
 /* Sorted by operation (in the order of the file), then rank. Empty for a set with errors. */
 struct analysis_rows {
     struct analysis_row *rows; /* owned */
     size_t count;
+    struct analysis_op_times *ops; /* owned */
+    size_t op_count;
 };
 
 /* Streams the chosen set's series. Parts of interleaved cycles are always built, whatever request->op is. */

@@ -95,12 +95,21 @@ static double y_of(const struct plot *plot, double value)
     return isfinite(place(value, &plot->panel.y)) ? plot->panel.box.y + (1 - part) * plot->panel.box.height : NAN;
 }
 
+enum { LABEL_WIDTH = 60, LABEL_HEIGHT = 30, X_TICKS = 8, Y_TICKS = 6 };
+
+/* As many as find room beside each other, within reason. */
+static int ticks_wanted(double length, int label, int most)
+{
+    const int room = (int)(length / label);
+    return room < 2 ? 2 : room > most ? most : room;
+}
+
 static void draw_x_axis(struct plot *plot)
 {
     const struct plot_box *box = &plot->panel.box;
     const struct plot_axis *axis = &plot->panel.x;
     double ticks[PLOT_TICKS_MAX];
-    const size_t count = plot_ticks(axis, box->width > 400 ? 8 : 5, ticks);
+    const size_t count = plot_ticks(axis, ticks_wanted(box->width, LABEL_WIDTH, X_TICKS), ticks);
     char text[PLOT_LABEL_MAX];
     for (size_t i = 0; i < count; i++) {
         const double x = x_of(plot, ticks[i]);
@@ -111,7 +120,7 @@ static void draw_x_axis(struct plot *plot)
         put_text(plot, x, box->y + box->height + 17, "text-anchor=\"middle\" font-size=\"11\"", text);
     }
     char title[128];
-    if (!axis->label)
+    if (!axis->label || !axis->label[0])
         return;
     plot_axis_title(axis, title, sizeof title);
     put_text(plot, box->x + box->width / 2, box->y + box->height + 36, "text-anchor=\"middle\"", title);
@@ -122,7 +131,7 @@ static void draw_y_axis(struct plot *plot)
     const struct plot_box *box = &plot->panel.box;
     const struct plot_axis *axis = &plot->panel.y;
     double ticks[PLOT_TICKS_MAX];
-    const size_t count = plot_ticks(axis, box->height > 200 ? 6 : 3, ticks);
+    const size_t count = plot_ticks(axis, ticks_wanted(box->height, LABEL_HEIGHT, Y_TICKS), ticks);
     char text[PLOT_LABEL_MAX];
     for (size_t i = 0; i < count; i++) {
         const double y = y_of(plot, ticks[i]);
@@ -130,7 +139,7 @@ static void draw_y_axis(struct plot *plot)
         plot_axis_text(axis, ticks[i], text);
         put_text(plot, box->x - 7, y + 4, "text-anchor=\"end\" font-size=\"11\"", text);
     }
-    if (!axis->label)
+    if (!axis->label || !axis->label[0])
         return;
     char title[128];
     char attributes[96];
@@ -169,7 +178,7 @@ void plot_line(struct plot *plot, const double *x, const double *y, size_t count
     bool drawing = false;
     fputs("M0 0", plot->stream); /* an empty path would not be valid */
     for (size_t i = 0; i < count; i++) {
-        const double px = x_of(plot, x[i]);
+        const double px = x_of(plot, x[i]) + style.shift;
         const double py = y_of(plot, y[i]);
         const bool there = isfinite(px) && isfinite(py);
         if (there)
@@ -179,16 +188,32 @@ void plot_line(struct plot *plot, const double *x, const double *y, size_t count
     fputs("\"/>\n", plot->stream);
 }
 
+static void put_marker(FILE *stream, double x, double y, double r, enum plot_marker marker)
+{
+    if (marker == PLOT_SQUARE)
+        fprintf(stream, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\"/>\n", x - r, y - r, 2 * r, 2 * r);
+    else if (marker == PLOT_TRIANGLE)
+        fprintf(stream, "<path d=\"M%.1f %.1fl%.1f %.1fh%.1fz\"/>\n", x, y - 1.2 * r, 1.2 * r, 2.1 * r, -2.4 * r);
+    else
+        fprintf(stream, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"%.1f\"/>\n", x, y, r);
+}
+
+static void put_marker_group(FILE *stream, struct plot_style style)
+{
+    fprintf(stream, " fill=\"%s\" stroke=\"%s\" stroke-width=\"%s\">\n", style.filled ? colour(style) : "#ffffff",
+            colour(style), style.filled ? "0" : "1.4");
+}
+
 void plot_points(struct plot *plot, const double *x, const double *y, size_t count, double radius,
                  struct plot_style style)
 {
-    fprintf(plot->stream, "<g clip-path=\"url(#p%d)\" fill=\"%s\" stroke=\"%s\" stroke-width=\"%s\">\n", plot->panels,
-            style.filled ? colour(style) : "#ffffff", colour(style), style.filled ? "0" : "1.4");
+    fprintf(plot->stream, "<g clip-path=\"url(#p%d)\"", plot->panels);
+    put_marker_group(plot->stream, style);
     for (size_t i = 0; i < count; i++) {
-        const double px = x_of(plot, x[i]);
+        const double px = x_of(plot, x[i]) + style.shift;
         const double py = y_of(plot, y[i]);
         if (isfinite(px) && isfinite(py))
-            fprintf(plot->stream, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"%.1f\"/>\n", px, py, radius);
+            put_marker(plot->stream, px, py, radius, style.marker);
     }
     fputs("</g>\n", plot->stream);
 }
@@ -202,11 +227,12 @@ static double bar_low(const struct plot *plot, double value)
 void plot_bars(struct plot *plot, const double *x, const double *y, const double *error, size_t count,
                struct plot_style style)
 {
-    enum { CAP = 4 };
-    fprintf(plot->stream, "<path clip-path=\"url(#p%d)\" fill=\"none\" stroke=\"%s\" stroke-width=\"1.2\" d=\"M0 0",
+    enum { CAP = 3 };
+    fprintf(plot->stream,
+            "<path clip-path=\"url(#p%d)\" fill=\"none\" stroke=\"%s\" stroke-width=\"1.1\" opacity=\"0.7\" d=\"M0 0",
             plot->panels, colour(style));
     for (size_t i = 0; i < count; i++) {
-        const double px = x_of(plot, x[i]);
+        const double px = x_of(plot, x[i]) + style.shift;
         const double top = y_of(plot, y[i] + error[i]);
         const double bottom = y_of(plot, bar_low(plot, y[i] - error[i]));
         if (isfinite(px) && isfinite(top) && isfinite(bottom))
@@ -243,11 +269,23 @@ void plot_legend(struct plot *plot, double x, double y, int row, struct plot_sty
     const double middle = y + row * ROW;
     fprintf(plot->stream, "<path d=\"M%.1f %.1fh26\" stroke=\"%s\" stroke-width=\"2\"%s/>\n", x, middle, colour(style),
             style.dashed ? " stroke-dasharray=\"6 4\"" : "");
-    if (!style.dashed)
-        fprintf(plot->stream,
-                "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"3.5\" fill=\"%s\" stroke=\"%s\" stroke-width=\"1.4\"/>\n", x + 13,
-                middle, style.filled ? colour(style) : "#ffffff", colour(style));
+    if (!style.dashed) {
+        fputs("<g", plot->stream);
+        put_marker_group(plot->stream, style);
+        put_marker(plot->stream, x + 13, middle, 3.6, style.marker);
+        fputs("</g>\n", plot->stream);
+    }
     put_text(plot, x + 34, middle + 4, "font-size=\"11\"", text);
+}
+
+void plot_heading(struct plot *plot, double x, double y, const char *text)
+{
+    put_text(plot, x, y, "font-size=\"14\" font-weight=\"bold\"", text);
+}
+
+void plot_caption(struct plot *plot, double x, double y, const char *text)
+{
+    put_text(plot, x, y, "fill=\"#555\" font-size=\"11\"", text);
 }
 
 void plot_end(struct plot *plot)

@@ -20,8 +20,9 @@ enum plot_unit {
 struct plot_axis {
     double min, max;
     bool log;
+    bool whole; /* numbers count something: no ticks between them */
     enum plot_unit unit;
-    const char *label; /* NULL: no label and no numbers */
+    const char *label; /* "": numbers only; NULL: no label, and on an x axis no numbers */
 };
 
 struct plot_box {
@@ -41,10 +42,14 @@ struct plot {
     int panels;
 };
 
+enum plot_marker { PLOT_CIRCLE, PLOT_SQUARE, PLOT_TRIANGLE, PLOT_MARKERS };
+
 struct plot_style {
     int colour; /* index, any number >= 0: the palette repeats */
     bool dashed;
     bool filled; /* points: full or open */
+    enum plot_marker marker;
+    double shift; /* to the right, in pixels: keeps points of equal x apart */
 };
 
 enum { PLOT_COLOURS = 7 };
@@ -61,14 +66,18 @@ void plot_bars(struct plot *plot, const double *x, const double *y, const double
                struct plot_style style);
 void plot_band(struct plot *plot, const double *x, const double *low, const double *high, size_t count,
                struct plot_style style);
-/* A small text in the current panel's upper right corner. */
+/* A small text above the current panel's upper right corner. */
 void plot_note(struct plot *plot, const char *text);
 
 /* One entry; `row` counts from 0 downward from (x, y). */
 void plot_legend(struct plot *plot, double x, double y, int row, struct plot_style style, const char *text);
+/* Texts anywhere: a heading in bold; small and grey, from x on. */
+void plot_heading(struct plot *plot, double x, double y, const char *text);
+void plot_caption(struct plot *plot, double x, double y, const char *text);
 void plot_end(struct plot *plot);
 
-/* Ticks of an axis at round numbers, about `wanted` of them; returns their number. */
+/* Ticks of an axis at round numbers, about `wanted` of them and on a log axis hardly more (1-2-5, 1-10 or 1-100 as
+ * there is room); returns their number. */
 enum { PLOT_TICKS_MAX = 64 };
 size_t plot_ticks(const struct plot_axis *axis, int wanted, double ticks[PLOT_TICKS_MAX]);
 

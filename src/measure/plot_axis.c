@@ -4,12 +4,12 @@
 #include <math.h>
 #include <string.h>
 
-static size_t linear_ticks(const struct plot_axis *axis, int wanted, double step_unit, double ticks[PLOT_TICKS_MAX])
+static size_t linear_ticks(const struct plot_axis *axis, int wanted, double ticks[PLOT_TICKS_MAX])
 {
-    const double rough = (axis->max - axis->min) / step_unit / wanted;
+    const double rough = fmax((axis->max - axis->min) / wanted, axis->whole ? 1 : 0);
     const double magnitude = pow(10, floor(log10(rough)));
     const double part = rough / magnitude;
-    const double step = (part <= 1 ? 1 : part <= 2 ? 2 : part <= 5 ? 5 : 10) * magnitude * step_unit;
+    const double step = (part <= 1 ? 1 : part <= 2 ? 2 : part <= 5 ? 5 : 10) * magnitude;
     const double tolerance = step * 1e-9;
     size_t count = 0;
     for (double i = ceil((axis->min - tolerance) / step); i * step <= axis->max + tolerance; i++) {
@@ -20,12 +20,10 @@ static size_t linear_ticks(const struct plot_axis *axis, int wanted, double step
     return count;
 }
 
-static size_t log_ticks(const struct plot_axis *axis, int wanted, double ticks[PLOT_TICKS_MAX])
+/* 1-2-5 in each decade, or 1 alone in every stride-th decade. */
+static size_t decade_ticks(const struct plot_axis *axis, size_t part_count, int stride, double ticks[PLOT_TICKS_MAX])
 {
-    const double decades = log10(axis->max / axis->min);
-    const int stride = decades > wanted ? (int)ceil(decades / wanted) : 1;
     static const double parts[] = {1, 2, 5};
-    const size_t part_count = decades < wanted * 0.75 ? 3 : 1;
     size_t count = 0;
     for (int e = (int)floor(log10(axis->min)); e <= (int)ceil(log10(axis->max)); e++) {
         if (e % stride)
@@ -39,12 +37,26 @@ static size_t log_ticks(const struct plot_axis *axis, int wanted, double ticks[P
     return count;
 }
 
+static size_t log_ticks(const struct plot_axis *axis, int wanted, double ticks[PLOT_TICKS_MAX])
+{
+    const double decades = log10(axis->max / axis->min);
+    const int stride = decades > wanted ? (int)ceil(decades / wanted) : 1;
+    size_t count = 0;
+    if (3 * decades > wanted + 1)
+        count = decade_ticks(axis, 1, stride, ticks);
+    if (count < 2)
+        count = decade_ticks(axis, 3, 1, ticks);
+    return count;
+}
+
 size_t plot_ticks(const struct plot_axis *axis, int wanted, double ticks[PLOT_TICKS_MAX])
 {
     if (!axis->log)
-        return linear_ticks(axis, wanted, 1, ticks);
-    const size_t count = log_ticks(axis, wanted, ticks);
-    return count >= 2 ? count : linear_ticks(axis, wanted, 1, ticks);
+        return linear_ticks(axis, wanted, ticks);
+    size_t count = log_ticks(axis, wanted, ticks);
+    for (int more = wanted; count < 2 && more <= 4 * wanted; more *= 2) /* less than a decade: even steps */
+        count = linear_ticks(axis, more, ticks);
+    return count;
 }
 
 struct plot_axis plot_axis_mended(struct plot_axis axis)

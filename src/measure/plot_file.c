@@ -8,8 +8,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-extern char **environ;
-
 static pl_status draw_and_close(FILE *stream, const char *path, plot_draw *draw, void *context, struct pl_error *error)
 {
     const pl_status status = draw(context, stream, error);

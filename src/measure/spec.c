@@ -22,7 +22,9 @@ void spec_clear(struct spec *spec)
     for (size_t b = 0; b < spec->block_count; b++) {
         struct spec_block *block = &spec->blocks[b];
         clear_lines(block->lines, block->line_count);
-        clear_lines(block->hints, block->hint_count);
+        for (size_t i = 0; i < block->hint_count; i++)
+            spec_hint_clear(&block->hints[i]);
+        free(block->hints);
         for (size_t i = 0; i < block->value_count; i++)
             spec_value_clear(&block->values[i]);
         free(block->values);

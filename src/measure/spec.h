@@ -49,6 +49,14 @@ struct spec_line {
     int line;
 };
 
+/* A hint for MPI: one value, or one for each variant of the run (`numhints`). */
+struct spec_hint {
+    char *key;
+    int line;
+    char **values;
+    size_t count;
+};
+
 struct spec_test {
     const char *class_name;
     const char *name;
@@ -62,8 +70,9 @@ struct spec_block {
     size_t line_count;
     struct spec_value *values; /* one for each keyword of the test that is given or has a default */
     size_t value_count;
-    struct spec_line *hints; /* info keys for MPI */
+    struct spec_hint *hints; /* info keys for MPI */
     size_t hint_count;
+    size_t hint_variants; /* how often each set is run, with other hints each time; at least 1 */
 };
 
 struct spec {
@@ -88,6 +97,9 @@ void spec_clear(struct spec *spec);
 
 /* The value of a keyword that the test has, or NULL if it was not given and has no default. */
 const struct spec_value *spec_find(const struct spec_block *block, const char *name);
+
+/* The hint's value in a variant, from 0. */
+const char *spec_hint_value(const struct spec_hint *hint, size_t variant);
 
 /* For keywords with a default or required ones. */
 bool spec_is_true(const struct spec_block *block, const char *name);

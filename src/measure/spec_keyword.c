@@ -14,9 +14,11 @@ const struct spec_keyword *spec_keyword_find(const struct spec_test *test, const
         for (const struct spec_keyword *keyword = *table; keyword->name; keyword++)
             if (spec_keyword_is(keyword, name))
                 return keyword;
-    for (const struct spec_keyword *keyword = SPEC_HINTS; keyword->name; keyword++)
-        if (spec_keyword_is(keyword, name))
-            return keyword;
+    static const struct spec_keyword *const everywhere[] = {SPEC_COMMON, SPEC_HINTS};
+    for (size_t i = 0; i < sizeof everywhere / sizeof everywhere[0]; i++)
+        for (const struct spec_keyword *keyword = everywhere[i]; keyword->name; keyword++)
+            if (spec_keyword_is(keyword, name))
+                return keyword;
     return NULL;
 }
 

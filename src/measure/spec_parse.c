@@ -17,7 +17,8 @@ struct parser {
     int line;
     const char *place;      /* "--set" while an override is looked at, else NULL */
     const char *class_name; /* of an open block that has no test name yet */
-    bool timings_given;
+    int class_line;
+    int timings_line;   /* 0: not given yet */
     bool after_comment; /* the line before was a comment */
 };
 
@@ -82,6 +83,26 @@ static pl_status add_value(struct spec_block *block, struct spec_value value)
     return PL_OK;
 }
 
+/* What the writer of a line that makes no sense may have had in mind. */
+static const char *remark_on_key(const struct parser *parser, const char *key, bool has_value)
+{
+    const size_t length = strlen(key);
+    if (strchr(key, '='))
+        return " (keyword and value are separated by a blank, not by '=')";
+    if (length > 0 && key[length - 1] == ':')
+        return " (no colon behind a keyword)";
+    if (strchr("+-.0123456789", key[0]))
+        return " (a list ends with its line)";
+    if (!has_value && parser->after_comment)
+        return " (the rest of the comment above? start it with #)";
+    return "";
+}
+
+static const char *remark_on_value(const char *value)
+{
+    return strchr(value, '#') ? " (a comment needs a line of its own)" : "";
+}
+
 static pl_status unknown_keyword(struct parser *parser, const struct spec_test *test, const char *key, bool has_value)
 {
     struct text allowed = {0};
@@ -93,11 +114,8 @@ static pl_status unknown_keyword(struct parser *parser, const struct spec_test *
         for (const struct spec_keyword *keyword = *table; keyword->name; keyword++)
             text_format(&allowed, "%s, ", keyword->name);
     text_add(&allowed, "the MPI hints, hint.NAME, info.NAME");
-    const char *broken_comment = !has_value && parser->after_comment
-                                     ? " (the rest of the comment above? start it with #)"
-                                     : "";
-    complain(parser, parser->line, "%s: not a keyword of test '%s'%s; %s", key, test->name, broken_comment,
-             text_get(&allowed));
+    complain(parser, parser->line, "%.80s: not a keyword of test '%s'%s; %s", key, test->name,
+             remark_on_key(parser, key, has_value), text_get(&allowed));
     text_clear(&allowed);
     return PL_E_INPUT;
 }
@@ -128,38 +146,26 @@ static pl_status check_duplicate(struct parser *parser, const struct spec_block 
 }
 
 /* `hint.NAME value` and `info.NAME value`: any name is allowed. */
-static pl_status take_free_key(struct parser *parser, struct spec_block *block, const char *key, const char *value)
+static pl_status check_free_key(struct parser *parser, const char *key, const char *value)
 {
     const char *name = strchr(key, '.') + 1;
     if (!*name)
         return complain(parser, parser->line, "%s: no name behind the dot; allowed: %sNAME value", key, key);
     if (!*value)
         return complain(parser, parser->line, "%s: has no value; allowed: any text", key);
-    if (has_prefix(key, "hint.") && add_line(&block->hints, &block->hint_count, name, value, parser->line) != PL_OK)
-        return no_memory(parser);
     return PL_OK;
 }
 
-/* MPI wants lists with commas, whatever separated them in the file. */
-static pl_status take_hint(struct spec_block *block, const struct spec_value *value, int line)
+static pl_status bad_value(struct parser *parser, int line, const struct spec_keyword *keyword, const char *text,
+                           struct text *found)
 {
-    struct text list = {0};
-    bool between = false;
-    for (const char *c = value->text; *c; c++) {
-        if (value->keyword->list && strchr(" \t,", *c)) {
-            between = true;
-            continue;
-        }
-        if (between)
-            text_add(&list, ",");
-        between = false;
-        text_append(&list, c, 1);
-    }
-    const pl_status status = list.failed ? PL_E_NOMEM
-                                         : add_line(&block->hints, &block->hint_count, value->keyword->name,
-                                                    text_get(&list), line);
-    text_clear(&list);
-    return status;
+    struct text allowed = {0};
+    spec_value_allowed(keyword, &allowed);
+    complain(parser, line, "%s: %s%s; allowed: %s", keyword->name, text_get(found),
+             keyword->type == SPEC_STRING ? "" : remark_on_value(text), text_get(&allowed));
+    text_clear(&allowed);
+    text_clear(found);
+    return PL_E_INPUT;
 }
 
 static pl_status take_value(struct parser *parser, struct spec_block *block, const struct spec_keyword *keyword,
@@ -167,27 +173,18 @@ static pl_status take_value(struct parser *parser, struct spec_block *block, con
 {
     struct spec_value value;
     struct text found = {0};
-    pl_status status = spec_value_parse(keyword, text, &value, &found);
-    if (status != PL_OK) {
-        struct text allowed = {0};
-        spec_value_allowed(keyword, &allowed);
-        complain(parser, parser->line, "%s: %s; allowed: %s", keyword->name, text_get(&found), text_get(&allowed));
-        text_clear(&allowed);
-        text_clear(&found);
+    if (keyword->hint) /* looked at when the block is whole: numhints may follow */
+        return PL_OK;
+    if (spec_value_parse(keyword, text, &value, &found) != PL_OK) {
         spec_value_clear(&value);
-        return PL_E_INPUT;
+        return bad_value(parser, parser->line, keyword, text, &found);
     }
     text_clear(&found);
     value.line = line;
-    if (keyword->hint) {
-        status = take_hint(block, &value, line);
-        spec_value_clear(&value);
-    } else {
-        status = add_value(block, value);
-        if (status != PL_OK)
-            spec_value_clear(&value);
-    }
-    return status == PL_OK ? PL_OK : no_memory(parser);
+    if (add_value(block, value) == PL_OK)
+        return PL_OK;
+    spec_value_clear(&value);
+    return no_memory(parser);
 }
 
 static pl_status take_keyword(struct parser *parser, struct spec_block *block, const char *key, const char *value)
@@ -198,9 +195,10 @@ static pl_status take_keyword(struct parser *parser, struct spec_block *block, c
         return unknown_keyword(parser, block->test, key, *value != '\0');
     pl_status status = check_duplicate(parser, block, keyword ? keyword->name : key, keyword ? keyword->alias : NULL);
     if (status == PL_OK)
-        status = free_key ? take_free_key(parser, block, key, value)
-                          : take_value(parser, block, keyword, value, parser->line);
-    if (status == PL_OK && add_line(&block->lines, &block->line_count, key, value, parser->line) != PL_OK)
+        status = free_key ? check_free_key(parser, key, value)
+                          : take_value(parser, block, keyword, value, parser->place ? 0 : parser->line);
+    const int line = parser->place ? 0 : parser->line;
+    if (status == PL_OK && add_line(&block->lines, &block->line_count, key, value, line) != PL_OK)
         status = no_memory(parser);
     return status;
 }
@@ -237,7 +235,6 @@ static void drop_given(struct spec_block *block, const char *key, const struct s
 {
     remove_named(block->lines, &block->line_count, keyword ? keyword->name : key);
     remove_named(block->lines, &block->line_count, keyword ? keyword->alias : NULL);
-    remove_named(block->hints, &block->hint_count, has_prefix(key, "hint.") ? key + strlen("hint.") : key);
     for (size_t i = block->value_count; i-- > 0;)
         if (block->values[i].keyword == keyword) {
             spec_value_clear(&block->values[i]);
@@ -272,15 +269,53 @@ static pl_status take_default(struct parser *parser, struct spec_block *block, c
     return keyword->required ? missing_keyword(parser, block, keyword) : PL_OK;
 }
 
-/* The block is whole: overrides, then what is missing. */
+static pl_status take_hint(struct parser *parser, struct spec_block *block, const struct spec_line *line)
+{
+    const bool named = has_prefix(line->key, "hint.");
+    const struct spec_keyword *keyword = named ? NULL : spec_keyword_find(block->test, line->key);
+    if (!named && !(keyword && keyword->hint))
+        return PL_OK;
+    struct spec_hint *grown = grow(block->hints, block->hint_count, sizeof *grown);
+    if (!grown)
+        return no_memory(parser);
+    block->hints = grown;
+    struct text found = {0};
+    const pl_status status = spec_hint_parse(keyword, line, block->hint_variants, &grown[block->hint_count++], &found);
+    if (status == PL_E_NOMEM)
+        return no_memory(parser);
+    if (status == PL_OK)
+        return PL_OK;
+    parser->place = line->line ? NULL : "--set";
+    if (keyword)
+        return bad_value(parser, line->line, keyword, line->value, &found);
+    complain(parser, line->line, "%s: %s; allowed: a value for each variant, or one for all", line->key,
+             text_get(&found));
+    text_clear(&found);
+    return PL_E_INPUT;
+}
+
+static pl_status take_hints(struct parser *parser, struct spec_block *block)
+{
+    const struct spec_value *variants = spec_find(block, "numhints");
+    block->hint_variants = variants ? (size_t)variants->numbers[0] : 1;
+    pl_status status = PL_OK;
+    for (size_t i = 0; i < block->line_count && status == PL_OK; i++)
+        status = take_hint(parser, block, &block->lines[i]);
+    return status;
+}
+
+/* The block is whole: overrides, then hints, then what is missing. */
 static pl_status finish_block(struct parser *parser)
 {
     if (parser->class_name)
-        return complain(parser, parser->line, "classname: no testname follows; allowed: testname in the next line");
+        return complain(parser, parser->class_line,
+                        "classname: no testname follows; allowed: testname in the next line");
     if (parser->spec->block_count == 0)
         return PL_OK;
     struct spec_block *block = &parser->spec->blocks[parser->spec->block_count - 1];
     pl_status status = apply_overrides(parser, block);
+    if (status == PL_OK)
+        status = take_hints(parser, block);
     for (const struct spec_keyword *const *table = block->test->keywords; *table && status == PL_OK; table++)
         for (const struct spec_keyword *keyword = *table; keyword->name && status == PL_OK; keyword++)
             status = take_default(parser, block, keyword);
@@ -295,6 +330,7 @@ static pl_status take_class(struct parser *parser, const char *value)
     for (const struct spec_test *const *test = parser->tests; *test; test++)
         if (strcmp((*test)->class_name, value) == 0) {
             parser->class_name = (*test)->class_name;
+            parser->class_line = parser->line;
             return PL_OK;
         }
     struct text allowed = {0};
@@ -304,7 +340,11 @@ static pl_status take_class(struct parser *parser, const char *value)
             text_format(&allowed, "%s%s", *last ? ", " : "", (*test)->class_name);
         last = (*test)->class_name;
     }
-    complain(parser, parser->line, "classname: '%s' is not a class; allowed: %s", value, text_get(&allowed));
+    if (*value)
+        complain(parser, parser->line, "classname: '%.80s' is not a class%s; allowed: %s", value,
+                 remark_on_value(value), text_get(&allowed));
+    else
+        complain(parser, parser->line, "classname: has no value; allowed: %s", text_get(&allowed));
     text_clear(&allowed);
     return PL_E_INPUT;
 }
@@ -336,19 +376,26 @@ static pl_status take_testname(struct parser *parser, const char *value)
         }
         text_format(&allowed, "%s%s", allowed.length ? ", " : "", (*test)->name);
     }
-    complain(parser, parser->line, "testname: '%s' is not a test of class %s; allowed: %s", value, parser->class_name,
-             text_get(&allowed));
+    if (*value)
+        complain(parser, parser->line, "testname: '%.80s' is not a test of class %s%s; allowed: %s", value,
+                 parser->class_name, remark_on_value(value), text_get(&allowed));
+    else
+        complain(parser, parser->line, "testname: has no value; allowed: %s", text_get(&allowed));
     text_clear(&allowed);
     return PL_E_INPUT;
 }
 
 static pl_status take_timings(struct parser *parser, const char *value)
 {
-    if (parser->timings_given)
-        return complain(parser, parser->line, "timingsfilename: given twice; allowed: once in a file");
+    if (parser->timings_line)
+        return complain(parser, parser->line, "timingsfilename: given twice, first in line %d; allowed: once in a file",
+                        parser->timings_line);
     if (!*value)
         return complain(parser, parser->line, "timingsfilename: has no value; allowed: a name");
-    parser->timings_given = true;
+    if (strcmp(value, parser->spec->path) == 0)
+        return complain(parser, parser->line, "timingsfilename: '%s' is this keyword file; allowed: another file",
+                        value);
+    parser->timings_line = parser->line;
     free(parser->spec->timings_path);
     parser->spec->timings_path = text_dup(value);
     return parser->spec->timings_path ? PL_OK : no_memory(parser);
@@ -363,30 +410,33 @@ static pl_status take_line(struct parser *parser, const char *key, const char *v
     if (strcmp(key, "testname") == 0)
         return take_testname(parser, value);
     if (parser->class_name)
-        return complain(parser, parser->line, "%s: stands between classname and testname; allowed: testname", key);
+        return complain(parser, parser->line, "%.80s: stands between classname and testname%s; allowed: testname", key,
+                        remark_on_key(parser, key, *value != '\0'));
     if (parser->spec->block_count == 0)
-        return complain(parser, parser->line, "%s: stands before the first block; allowed: classname, timingsfilename",
-                        key);
+        return complain(parser, parser->line,
+                        "%.80s: stands before the first block%s; allowed: classname, timingsfilename", key,
+                        remark_on_key(parser, key, *value != '\0'));
     return take_keyword(parser, &parser->spec->blocks[parser->spec->block_count - 1], key, value);
 }
 
 /* ---- the file ---- */
 
+static const char BLANKS[] = " \t\r\f\v";
+
 /* Cuts blanks off both ends, splits at the first run of blanks. Returns false for empty and comment lines. */
 static bool split_line(char *line, char **ret_key, char **ret_value)
 {
-    static const char blanks[] = " \t\r\f\v";
     size_t length = strlen(line);
-    while (length && strchr(blanks, line[length - 1]))
+    while (length && strchr(BLANKS, line[length - 1]))
         line[--length] = '\0';
-    line += strspn(line, blanks);
+    line += strspn(line, BLANKS);
     if (*line == '\0' || *line == '#' || *line == '%')
         return false;
     *ret_key = line;
-    line += strcspn(line, blanks);
+    line += strcspn(line, BLANKS);
     if (*line)
         *line++ = '\0';
-    *ret_value = line + strspn(line, blanks);
+    *ret_value = line + strspn(line, BLANKS);
     return true;
 }
 
@@ -403,9 +453,9 @@ static pl_status parse_lines(struct parser *parser, char *text)
             status = take_line(parser, key, value);
             parser->after_comment = false;
         } else {
-            parser->after_comment = true;
+            parser->after_comment = line[strspn(line, BLANKS)] != '\0';
         }
-        line = next;
+        line = next && *next ? next : NULL; /* what follows the last line end is no line */
     }
     if (status == PL_OK)
         status = finish_block(parser);
@@ -414,21 +464,36 @@ static pl_status parse_lines(struct parser *parser, char *text)
     return status;
 }
 
-/* An override that no test of the file knows is a misspelling. */
+/* What an override says about the file as a whole; and one that no test of the file knows is a misspelling. */
 static pl_status check_overrides(struct parser *parser)
 {
     const struct spec *spec = parser->spec;
+    parser->place = "--set";
     for (size_t i = 0; i < parser->override_count; i++) {
         const char *key = parser->overrides[i].key;
+        if (strcmp(key, "timingsfilename") == 0) {
+            parser->timings_line = 0; /* the file's own is replaced */
+            if (take_timings(parser, parser->overrides[i].value) != PL_OK)
+                return parser->error->status;
+            continue;
+        }
+        if (strcmp(key, "classname") == 0 || strcmp(key, "class") == 0 || strcmp(key, "testname") == 0)
+            return complain(parser, 0, "%s: opens a block; allowed: keywords inside a block, timingsfilename", key);
         bool known = has_prefix(key, "hint.") || has_prefix(key, "info.");
         for (size_t b = 0; b < spec->block_count && !known; b++)
             known = spec_keyword_find(spec->blocks[b].test, key) != NULL;
-        if (!known) {
-            parser->place = "--set";
+        if (!known)
             return unknown_keyword(parser, spec->blocks[0].test, key, true);
-        }
     }
     return PL_OK;
+}
+
+static int line_at(const char *text, const char *place)
+{
+    int line = 1;
+    for (; text < place; text++)
+        line += *text == '\n';
+    return line;
 }
 
 pl_status spec_parse(const char *path, const char *text, size_t length, const struct spec_test *const *tests,
@@ -444,7 +509,7 @@ pl_status spec_parse(const char *path, const char *text, size_t length, const st
     if (!copy || !ret_spec->path || !ret_spec->timings_path)
         status = no_memory(&parser);
     else if (memchr(text, '\0', length))
-        status = complain(&parser, 1, "holds a zero byte; allowed: text");
+        status = complain(&parser, line_at(text, memchr(text, '\0', length)), "holds a zero byte; allowed: text");
     else
         status = parse_lines(&parser, copy + (has_prefix(copy, byte_order_mark) ? 3 : 0));
     if (status == PL_OK)

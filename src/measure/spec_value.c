@@ -19,6 +19,15 @@
         .name = hint_name, .type = SPEC_STRING, .hint = true, .help = hint_help                                        \
     }
 
+const struct spec_keyword SPEC_COMMON[] = {
+    {.name = "numhints",
+     .type = SPEC_INT,
+     .min = 1,
+     .max = 1e6,
+     .help = "run every set so often, with the next value of each hint that lists several"},
+    {0},
+};
+
 const struct spec_keyword SPEC_HINTS[] = {
     {.name = "access_style",
      .type = SPEC_CHOICE,
@@ -67,15 +76,15 @@ static pl_status add_number(struct spec_value *value, const char *word, struct t
     const struct spec_keyword *keyword = value->keyword;
     double number;
     if (!units_parse_number(word, &number)) {
-        text_format(found, "'%s' is not a number", word);
+        text_format(found, "'%.80s' is not a number", word);
         return PL_E_INPUT;
     }
     if (keyword->type == SPEC_INT && number != floor(number)) {
-        text_format(found, "'%s' is not a whole number", word);
+        text_format(found, "'%.80s' is not a whole number", word);
         return PL_E_INPUT;
     }
     if (number < keyword->min || number > keyword->max) {
-        text_format(found, "'%s' is out of range", word);
+        text_format(found, "'%.80s' is out of range", word);
         return PL_E_INPUT;
     }
     value->numbers[value->count] = number;
@@ -92,7 +101,7 @@ static pl_status add_word(struct spec_value *value, const char *word, struct tex
     if (is_number_type(keyword->type)) {
         status = add_number(value, word, found);
     } else if (choices && !is_choice(choices, word, strlen(word))) {
-        text_format(found, "'%s' is not allowed", word);
+        text_format(found, "'%.80s' is not allowed", word);
         status = PL_E_INPUT;
     }
     value->count++;
@@ -107,7 +116,7 @@ static pl_status allocate_lists(struct spec_value *value, size_t words)
     return value->numbers && (value->keyword->type != SPEC_MB || value->bytes) ? PL_OK : PL_E_NOMEM;
 }
 
-/* Commas and blanks separate; "1,,2" and "1, 2" both hold two values, but a trailing comma announces one more. */
+/* Commas and blanks separate, in any number: "1,,2", "1, 2" and "1 2," all hold two values. */
 static pl_status parse_words(struct spec_value *value, struct text *found)
 {
     static const char separators[] = " \t,";
@@ -122,7 +131,7 @@ static pl_status parse_words(struct spec_value *value, struct text *found)
     for (char *word = strtok_r(copy, separators, &rest); word && status == PL_OK;
          word = strtok_r(NULL, separators, &rest)) {
         if (value->count == 1 && !value->keyword->list) {
-            text_format(found, "'%s' holds more than one value", value->text);
+            text_format(found, "'%.80s' holds more than one value", value->text);
             status = PL_E_INPUT;
             break;
         }
@@ -130,7 +139,7 @@ static pl_status parse_words(struct spec_value *value, struct text *found)
     }
     free(copy);
     if (status == PL_OK && value->count == 0) {
-        text_format(found, "'%s' holds no value", value->text);
+        text_format(found, "'%.80s' holds no value", value->text);
         status = PL_E_INPUT;
     }
     return status;
@@ -185,7 +194,7 @@ void spec_value_allowed(const struct spec_keyword *keyword, struct text *out)
         add_choices(out, keyword->choices);
         break;
     case SPEC_INT:
-        text_format(out, "%s from %.15g to %.15g", keyword->list ? "whole numbers" : "a whole number", keyword->min,
+        text_format(out, "%s from %.0f to %.0f", keyword->list ? "whole numbers" : "a whole number", keyword->min,
                     keyword->max);
         break;
     case SPEC_NUMBER:

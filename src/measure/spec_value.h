@@ -8,6 +8,14 @@
 /* Hints with names reserved by the MPI standard, accepted in every block (IOT-4). */
 extern const struct spec_keyword SPEC_HINTS[];
 
+/* Keywords of every test besides its own. */
+extern const struct spec_keyword SPEC_COMMON[];
+
+/* The hint that a line gives. `keyword` is its row, NULL for hint.NAME. On failure `found` says what is wrong. */
+pl_status spec_hint_parse(const struct spec_keyword *keyword, const struct spec_line *line, size_t variants,
+                          struct spec_hint *ret_hint, struct text *found);
+void spec_hint_clear(struct spec_hint *hint);
+
 /* Does `name` spell the keyword, by name or alias? */
 bool spec_keyword_is(const struct spec_keyword *keyword, const char *name);
 

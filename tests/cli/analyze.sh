@@ -145,13 +145,33 @@ head_of multipleI i.pio
 } | record set i.pio
 echo "end-block 1" >>i.pio
 
+# one process of two runs the test: rank 1 has no sample, and there is no parameter `collective`
+head_of single s.pio
+for number in 1 2 3; do
+    {
+        printf 'set %d\nparam filesize_bytes 1000000\nparam blocksize_bytes %d\n' "$number" $((number > 2 ? 500000 : 100000))
+        # shellcheck disable=SC2046
+        series 0 w ns $(seq 1000 100 $((number > 2 ? 1100 : 1900)))
+        echo 'series 1 w ns 0'
+    } | record set s.pio
+done
+echo "end-block 3" >>s.pio
+
 # ---- rawdata ----
 
 run 0 rawdata --set 1 --op w a.pio
 has out 'block 1, set 1: Lowlevel multiple'
 has out 'asymptotic rate:'
 [ -s err ] && fail "a whole file gave a message: $(cat err)"
-awk 'length($0) > 81 { exit 1 }' out || fail "the table is wider than 80 columns"
+narrow() { # no line of out is wider than 80 columns, whatever awk's locale makes of ± (two bytes)
+    awk '{ gsub(/±/, "+") } length($0) > 80 { exit 1 }' out || fail "$1 is wider than 80 columns: $(awk '{ gsub(/±/, "+") } length($0) > 80' out | head -n 1)"
+}
+narrow "the table of rawdata"
+awk '$1 == "all" && $2 == "w" { n = $3 } END { exit n != 20 }' out || fail "no line over all processes: $(cat out)"
+has out '  w, all processes: rate'
+has out '  2 processes, file 2 MB, block 100 kB, collective false'
+run 0 rawdata --set 1 --rank 1 a.pio
+grep -q '^ all' out && fail "one process alone needs no line over all"
 
 run 0 rawdata --set 1 --op w --rank 1 --from 2 --to 5 --json r.json --csv r.csv a.pio
 awk '$1 == 1 && $2 == "w" { n = $3; mean = $5 } END { exit !(n == 4 && mean == "53.50") }' out || fail "text of a region: $(cat out)"
@@ -174,6 +194,10 @@ has out 'failed: writing block 3: no space left'
 run 0 rawdata i.pio
 has out 'overlap 83.3 %'
 has out 'exposed I/O time of a cycle 10 ns'
+
+run 0 rawdata s.pio
+has out '  1 of 2 processes, file 1 MB, block 100 kB'
+grep -q 'all processes:' out && fail "one process is not all processes"
 
 # ---- distribution ----
 
@@ -199,6 +223,9 @@ run 0 allav --op w --json v2.json twice.pio
 near "error of two equal sets" "$(jq '.curves[0].points[0].error_mb_per_s + 1' v2.json)" 1 1e-9
 run 0 allav i.pio
 has out 'overlap 83.3 %'
+run 0 allav s.pio
+has out 'single, operation w: 1 of 2 processes'
+narrow "the table of allav"
 
 # ---- plots ----
 
@@ -209,6 +236,27 @@ for tool in rawdata distribution allav; do
         xmllint --noout $tool.svg || fail "$tool.svg is not valid XML"
     fi
 done
+# every panel says what it shows; sets with other counts have axes of their own
+has rawdata.svg '>multiple independent, file 2 MB, block 100 kB, rank 1<'
+has allav.svg '>multiple independent, 2 processes: write (w)<'
+has distribution.svg '>multiple independent, 2 processes<'
+run 0 rawdata -o s.svg s.pio
+grep 'text-anchor="middle" font-size="11"' s.svg >counters # the ticks of the x axes
+[ "$(grep -c '>8<' counters)" = 2 ] || fail "a long set does not have its own counters"
+[ "$(grep -c '>1<' counters)" = 1 ] || fail "a short set does not have its own counters"
+grep -q '\.' <(sed 's/.*>\(.*\)<.*/\1/' counters) && fail "a counter between two operations"
+run 0 allav -o s.svg a.pio s.pio
+has s.svg '>single, 1 of 2 processes<'
+# more than there is room for: repeats go first, and the rest is told
+for _ in 1 2 3 4 5; do cat a.pio; done >many.pio
+run 0 rawdata -o m.svg many.pio
+has out 'rows of axes: 18 are not drawn'
+has m.svg '18 more rows'
+run 0 distribution -o m.svg many.pio
+has out 'no room for 20 more curves'
+run 0 rawdata -o m.svg --rank 0 s.pio s.pio s.pio s.pio s.pio
+has out 'rows of axes: 5 are not drawn'
+grep -q -- '--set 2<' m.svg && fail "a repeated set was drawn though there is no room"
 if command -v rsvg-convert >/dev/null; then
     run 0 rawdata -o p.png a.pio
     [ "$(head -c 4 p.png | tail -c 3)" = PNG ] || fail "p.png is no PNG"
@@ -280,6 +328,11 @@ run 2 rawdata -o plot.gif a.pio
 has err '.svg or .png'
 run 2 rawdata --json - --csv - a.pio
 run 2 export a.pio
+for option in '--block 1' '--test multiple' '--set 1' '--op w' '--rank 0' '--from 1' '--to 5' '--skip 1'; do
+    # shellcheck disable=SC2086
+    run 2 export --format csv $option a.pio
+    has err "${option%% *}: export writes everything in the files and cannot select"
+done
 run 2 rawdata --nosuch a.pio
 run 1 rawdata -o nosuch/p.svg a.pio
 has err 'nosuch/p.svg'

@@ -16,6 +16,7 @@
 
 #include "base/rng.h"
 #include "measure/analysis.h"
+#include "measure/analysis_choice.h"
 #include "measure/analysis_rows.h"
 #include "measure/export.h"
 #include "measure/plot.h"
@@ -264,7 +265,119 @@ static void ticks(void **state)
     }
 }
 
+/* Labels of a log axis must not run into each other: hardly more ticks than there is room for. */
+static void log_ticks_are_thinned(void **state)
+{
+    (void)state;
+    double at[PLOT_TICKS_MAX];
+    for (int tenths = 5; tenths < 120; tenths++)
+        for (int wanted = 3; wanted <= 8; wanted++) {
+            const struct plot_axis axis = {.min = 3e3, .max = 3e3 * pow(10, tenths / 10.0), .log = true};
+            const size_t count = plot_ticks(&axis, wanted, at);
+            assert_true(count >= 2 && count <= (size_t)wanted + 2);
+        }
+    const struct plot_axis whole = {.min = 0, .max = 3, .whole = true};
+    assert_int_equal(plot_ticks(&whole, 8, at), 4);
+    const struct plot_axis one = {.min = -0.01, .max = 1.01, .whole = true};
+    assert_int_equal(plot_ticks(&one, 8, at), 2);
+}
+
+static void merged_histograms(void **state)
+{
+    (void)state;
+    enum { COUNT = 3000 };
+    struct analysis_histogram parts[2], merged, whole;
+    int64_t *values = make_times(COUNT, 5);
+    assert_true(analysis_histogram_init(&parts[0]) && analysis_histogram_init(&parts[1]));
+    assert_true(analysis_histogram_init(&merged) && analysis_histogram_init(&whole));
+    analysis_histogram_add(&whole, values, COUNT);
+    analysis_histogram_add(&parts[0], values, 1000);
+    analysis_histogram_add(&parts[1], values + 1000, COUNT - 1000);
+    analysis_histogram_merge(&merged, &parts[0]);
+    analysis_histogram_merge(&merged, &parts[1]);
+    analysis_histogram_reset(&parts[0]);
+    analysis_histogram_merge(&merged, &parts[0]); /* of nothing */
+    for (int percent = 0; percent <= 100; percent++)
+        assert_true(analysis_histogram_quantile(&merged, percent / 100.0) ==
+                    analysis_histogram_quantile(&whole, percent / 100.0));
+    free(values);
+    analysis_histogram_clear(&parts[0]);
+    analysis_histogram_clear(&parts[1]);
+    analysis_histogram_clear(&merged);
+    analysis_histogram_clear(&whole);
+}
+
 /* ---- with a file ---- */
+
+/* `sets` sets of `ranks` ranks, each set three times. */
+static void write_sets(const char *path, int sets, int ranks)
+{
+    struct blockfile_writer *writer;
+    struct pl_error error;
+    const int64_t times[] = {10, 20, 30};
+    unlink(path);
+    assert_int_equal(blockfile_writer_open(path, &writer, &error), PL_OK);
+    blockfile_begin(writer, "Lowlevel", "multiple");
+    assert_int_equal(blockfile_end_head(writer, &error), PL_OK);
+    for (int set = 0; set < 3 * sets; set++) {
+        blockfile_set(writer);
+        blockfile_param(writer, "blocksize_bytes", "%d", 1000 * (set % sets + 1));
+        for (int rank = 0; rank < ranks; rank++) {
+            blockfile_series(writer, rank, "w", "ns", 3);
+            blockfile_values(writer, times, 3);
+        }
+        assert_int_equal(blockfile_end_set(writer, &error), PL_OK);
+    }
+    assert_int_equal(blockfile_end(writer, &error), PL_OK);
+    assert_int_equal(blockfile_writer_close(writer, &error), PL_OK);
+}
+
+static void check_choice(int sets, int ranks, size_t limit)
+{
+    char path[64];
+    snprintf(path, sizeof path, "test_choice.%d.tmp", (int)getpid());
+    write_sets(path, sets, ranks);
+    struct blockfile file;
+    struct pl_error error;
+    assert_int_equal(blockfile_open(path, &file, &error), PL_OK);
+    const struct analysis_request request = {.to = INT64_MAX - 1};
+    const struct analysis_input input = {&file, 1};
+    struct analysis_choice choice;
+    assert_int_equal(analysis_choice_build(&request, &input, &choice, &error), PL_OK);
+    assert_int_equal(choice.count, 3 * sets);
+    assert_int_equal(choice.kinds, 1);
+    const size_t all = (size_t)(3 * sets * ranks);
+    const size_t left_out = analysis_choice_spread(&request, &choice, ANALYSIS_ALL_KINDS, limit);
+    size_t drawn = 0;
+    size_t drawn_sets = 0;
+    for (size_t i = 0; i < choice.count; i++) {
+        drawn += (size_t)(choice.sets[i].last_rank + 1);
+        drawn_sets += choice.sets[i].last_rank >= 0;
+        assert_true(choice.sets[i].repeat == (i >= (size_t)sets));
+        assert_true(all <= limit || !choice.sets[i].repeat || choice.sets[i].last_rank < 0);
+        assert_ptr_equal(analysis_choice_of(&choice, choice.sets[i].chosen.set), &choice.sets[i]);
+    }
+    assert_true(drawn >= 1 && drawn <= limit && drawn + left_out == all);
+    assert_true(all > limit || left_out == 0);
+    assert_int_equal(drawn_sets, all <= limit ? 3 * (size_t)sets : (size_t)sets < limit ? (size_t)sets : limit);
+    assert_true(choice.sets[0].last_rank >= 0);
+    assert_true(limit == 1 || choice.sets[sets - 1].last_rank >= 0);
+    analysis_choice_clear(&choice);
+    blockfile_close(&file);
+    unlink(path);
+}
+
+static void what_a_plot_has_room_for(void **state)
+{
+    (void)state;
+    static const int counts[] = {1, 2, 3, 5, 12, 13, 30};
+    for (size_t s = 0; s < sizeof counts / sizeof counts[0]; s++)
+        for (int ranks = 1; ranks < 6; ranks += 2) {
+            check_choice(counts[s], ranks, 12);
+            check_choice(counts[s], ranks, 7);
+            check_choice(counts[s], ranks, 1);
+        }
+}
 
 static void write_fuzzy(const char *path)
 {
@@ -311,6 +424,11 @@ static void bytes_and_rates_of_a_set(void **state)
     assert_true(rows.rows[0].bytes == 600);  /* rank 0, w: from series b, counter 0 to 2 */
     assert_true(rows.rows[1].bytes == 3000); /* rank 1, w: three blocks */
     assert_true(rows.rows[2].bytes == 3000); /* rank 0, r: its count is not that of b */
+    assert_int_equal(rows.op_count, 2);
+    assert_int_equal(rows.ops[0].n, 6);
+    assert_int_equal(rows.ops[0].processes, 2);
+    assert_true(rows.ops[0].bytes == 3600 && rows.ops[0].sum == 150 && rows.ops[0].median == 20);
+    assert_true(rows.ops[0].min == 10 && rows.ops[0].max == 40);
     struct analysis_op_rate rate;
     assert_int_equal(analysis_rows_end_of_op(&rows, 0), 2);
     assert_true(analysis_op_rate(&rows, 0, 2, &rate));
@@ -375,6 +493,9 @@ int main(void)
         cmocka_unit_test(overlap),
         cmocka_unit_test(ranks),
         cmocka_unit_test(ticks),
+        cmocka_unit_test(log_ticks_are_thinned),
+        cmocka_unit_test(merged_histograms),
+        cmocka_unit_test(what_a_plot_has_room_for),
         cmocka_unit_test(bytes_and_rates_of_a_set),
         cmocka_unit_test(exports_keep_every_digit),
     };

@@ -39,19 +39,25 @@ static int start_read(struct lowlevel *low, const struct lowlevel_block *block, 
     return MPI_File_iread_at_all(low->file, block->offset, low->buffer, block->count, MPI_DOUBLE, ret_request);
 }
 
-static int end_write(struct lowlevel *low, const struct lowlevel_block *block, MPI_Request *request, MPI_Status *moved)
+/* `started` is what the start returned. A split collective is ended even when its start failed: until then the file
+ * refuses the next one at once, and this rank would be through its loop while the others wait for it. */
+static int end_write(struct lowlevel *low, const struct lowlevel_block *block, int started, MPI_Request *request,
+                     MPI_Status *moved)
 {
-    if (low->collective && low->split)
-        return MPI_File_write_at_all_end(low->file, block->data, moved);
-    return MPI_Wait(request, moved);
+    if (low->collective && low->split) {
+        const int ended = MPI_File_write_at_all_end(low->file, block->data, moved);
+        return started != MPI_SUCCESS ? started : ended;
+    }
+    return started != MPI_SUCCESS ? started : MPI_Wait(request, moved);
 }
 
-static int end_read(struct lowlevel *low, const struct lowlevel_block *block, MPI_Request *request, MPI_Status *moved)
+static int end_read(struct lowlevel *low, int started, MPI_Request *request, MPI_Status *moved)
 {
-    (void)block;
-    if (low->collective && low->split)
-        return MPI_File_read_at_all_end(low->file, low->buffer, moved);
-    return MPI_Wait(request, moved);
+    if (low->collective && low->split) {
+        const int ended = MPI_File_read_at_all_end(low->file, low->buffer, moved);
+        return started != MPI_SUCCESS ? started : ended;
+    }
+    return started != MPI_SUCCESS ? started : MPI_Wait(request, moved);
 }
 
 /* ---- references ---- */
@@ -126,12 +132,11 @@ static pl_status interleaved_write_coll(struct lowlevel *low, struct pl_error *e
         MPI_Request request;
         MPI_Status moved;
         const double begin = MPI_Wtime();
-        int code = start_write(low, &block, &request);
+        const int start_code = start_write(low, &block, &request);
         const double started = MPI_Wtime();
         result = iot_task_run(&low->task);
         const double computed = MPI_Wtime();
-        if (code == MPI_SUCCESS)
-            code = end_write(low, &block, &request, &moved);
+        const int code = end_write(low, &block, start_code, &request, &moved);
         const double ended = MPI_Wtime();
         if (block.count > 0) {
             stamp(low->wI, j, started - begin);
@@ -154,12 +159,11 @@ static pl_status interleaved_read_coll(struct lowlevel *low, struct pl_error *er
         MPI_Request request;
         MPI_Status moved;
         const double begin = MPI_Wtime();
-        int code = start_read(low, &block, &request);
+        const int start_code = start_read(low, &block, &request);
         const double started = MPI_Wtime();
         result = iot_task_run(&low->task);
         const double computed = MPI_Wtime();
-        if (code == MPI_SUCCESS)
-            code = end_read(low, &block, &request, &moved);
+        const int code = end_read(low, start_code, &request, &moved);
         const double ended = MPI_Wtime();
         if (block.count > 0) {
             stamp(low->rI, j, started - begin);

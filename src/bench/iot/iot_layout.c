@@ -26,7 +26,8 @@ static int64_t edge(const struct iot_layout *layout, int64_t k)
     int64_t offset = k * layout->blocksize;
     if (layout->fuzzy > 0 && k > 0 && k < layout->blocks) {
         const double unit = rng_unit(rng_at(layout->seed, (uint64_t)k)) - 0.5;
-        offset += (int64_t)(unit * layout->fuzzy * (double)(layout->blocksize / 8)) * 8;
+        const int64_t numbers = layout->blocksize / 8;
+        offset += (int64_t)(unit * layout->fuzzy * (double)numbers) * 8;
     }
     return offset;
 }
@@ -50,5 +51,6 @@ int64_t iot_layout_longest(const struct iot_layout *layout)
 {
     if (layout->fuzzy == 0 || layout->blocks == 1)
         return layout->blocksize;
-    return layout->blocksize + (int64_t)(layout->fuzzy * (double)(layout->blocksize / 8)) * 8;
+    const int64_t numbers = layout->blocksize / 8;
+    return layout->blocksize + (int64_t)(layout->fuzzy * (double)numbers) * 8;
 }

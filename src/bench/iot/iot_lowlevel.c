@@ -1,9 +1,15 @@
 /* The course of a low-level run around its timed loops. */
 #include "bench/iot/iot_lowlevel.h"
 
+#include "bench/iot/iot_course.h"
+#include "bench/iot/iot_file.h"
+
 #include "base/rng.h"
+#include "base/units.h"
+#include "measure/environment.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -21,21 +27,39 @@ struct lowlevel_block lowlevel_block(const struct lowlevel *low, int64_t j, uint
                                    .data = iot_data_block(&low->data, extent.offset, salt)};
 }
 
+/* MPI-IO seldom says that a disk is full: ROMIO calls it an "other error", OMPIO just moves less. */
+static void note_full_disk(const struct lowlevel *low, const char *doing, struct pl_error *error)
+{
+    enum { NEARLY_NOTHING = 1 << 20 };
+    struct environment_filesystem fs;
+    struct pl_error ignored;
+    char there[UNITS_TEXT_MAX];
+    if (strcmp(doing, "writing") != 0 || environment_filesystem(low->run->filename, &fs, &ignored) != PL_OK ||
+        fs.total_bytes == 0 || fs.free_bytes >= NEARLY_NOTHING)
+        return;
+    const size_t used = strlen(error->text);
+    snprintf(error->text + used, sizeof error->text - used, "; its file system has only %s free",
+             units_bytes(fs.free_bytes, there));
+    error->status = PL_E_SPACE;
+}
+
 pl_status lowlevel_moved(const struct lowlevel *low, const struct lowlevel_block *block, int64_t j, const char *doing,
                          int mpi_code, MPI_Status *moved, struct pl_error *error)
 {
-    if (mpi_code != MPI_SUCCESS)
-        return coll_fail_mpi(error, mpi_code, "%s block %lld at byte %lld of '%s'", doing, (long long)j,
-                             (long long)block->offset_bytes, low->run->filename);
-    if (block->count == 0)
-        return PL_OK;
     int count = 0;
-    MPI_Get_count(moved, MPI_DOUBLE, &count);
-    if (count == block->count)
+    if (mpi_code == MPI_SUCCESS && block->count > 0)
+        MPI_Get_count(moved, MPI_DOUBLE, &count);
+    if (mpi_code == MPI_SUCCESS && count == block->count)
         return PL_OK;
-    return pl_fail(error, PL_E_SYSTEM, "%s block %lld at byte %lld of '%s': only %d of %d numbers moved", doing,
-                   (long long)j, (long long)block->offset_bytes, low->run->filename, count == MPI_UNDEFINED ? 0 : count,
-                   block->count);
+    if (mpi_code != MPI_SUCCESS)
+        coll_fail_mpi(error, mpi_code, "%s block %lld at byte %lld of '%s'", doing, (long long)j,
+                      (long long)block->offset_bytes, low->run->filename);
+    else
+        pl_fail(error, PL_E_SYSTEM, "%s block %lld at byte %lld of '%s': only %d of %d numbers moved", doing,
+                (long long)j, (long long)block->offset_bytes, low->run->filename, count == MPI_UNDEFINED ? 0 : count,
+                block->count);
+    note_full_disk(low, doing, error);
+    return error->status;
 }
 
 pl_status lowlevel_verify(const struct lowlevel *low, const struct lowlevel_block *block, int64_t j,
@@ -56,36 +80,26 @@ pl_status lowlevel_verify(const struct lowlevel *low, const struct lowlevel_bloc
 
 pl_status lowlevel_mpi_open_coll(struct lowlevel *low, struct pl_error *error)
 {
-    const struct iot_run *run = low->run;
-    const int mode = run->set.write_bytes > 0 ? MPI_MODE_RDWR | MPI_MODE_CREATE : MPI_MODE_RDONLY;
-    int code = MPI_File_open(low->comm, run->filename, mode, run->info, &low->file);
-    if (code != MPI_SUCCESS)
-        return coll_fail_mpi(error, code, "opening '%s'", run->filename);
-    code = MPI_File_set_view(low->file, 0, MPI_DOUBLE, MPI_DOUBLE, "native", run->info);
-    if (code != MPI_SUCCESS)
-        return coll_fail_mpi(error, code, "setting the view of '%s'", run->filename);
-    return PL_OK;
+    const pl_status status = iot_file_open_coll(low->run, low->comm, &low->file, error);
+    if (status != PL_OK)
+        return status;
+    const int code = MPI_File_set_view(low->file, 0, MPI_DOUBLE, MPI_DOUBLE, "native", low->run->info);
+    return code == MPI_SUCCESS ? PL_OK : coll_fail_mpi(error, code, "setting the view of '%s'", low->run->filename);
 }
 
 pl_status lowlevel_mpi_preallocate_coll(struct lowlevel *low, struct pl_error *error)
 {
-    const int code = MPI_File_preallocate(low->file, low->run->set.file_bytes);
-    if (code != MPI_SUCCESS)
-        return coll_fail_mpi(error, code, "preallocating %lld bytes of '%s'", (long long)low->run->set.file_bytes,
-                             low->run->filename);
-    return PL_OK;
+    return iot_file_preallocate_coll(low->run, low->file, error);
 }
 
 pl_status lowlevel_mpi_sync_coll(struct lowlevel *low, struct pl_error *error)
 {
-    const int code = MPI_File_sync(low->file);
-    return code == MPI_SUCCESS ? PL_OK : coll_fail_mpi(error, code, "syncing '%s'", low->run->filename);
+    return iot_file_sync_coll(low->run, low->file, error);
 }
 
 pl_status lowlevel_mpi_close_coll(struct lowlevel *low, struct pl_error *error)
 {
-    const int code = MPI_File_close(&low->file);
-    return code == MPI_SUCCESS ? PL_OK : coll_fail_mpi(error, code, "closing '%s'", low->run->filename);
+    return iot_file_close_coll(low->run, &low->file, error);
 }
 
 /* ---- the course ---- */
@@ -113,7 +127,7 @@ static pl_status add_series(struct lowlevel *low, struct pl_error *error)
         {"rwI", "ns", n, &low->rwI, interleaved},
         {"b", "B", n, &low->b, low->layout.fuzzy > 0},
     };
-    pl_status status = PL_OK; /* goes on after a failure, for the same reason as course_coll() */
+    pl_status status = PL_OK; /* goes on after a failure: the results need the same list everywhere */
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
         if (rows[i].wanted &&
             samples_add(samples, rows[i].key, rows[i].unit, rows[i].capacity, rows[i].place, error) != PL_OK)
@@ -121,15 +135,26 @@ static pl_status add_series(struct lowlevel *low, struct pl_error *error)
     return status;
 }
 
-static pl_status take_memory(struct lowlevel *low, struct pl_error *error)
+static void fill_lengths(struct lowlevel *low)
 {
+    if (!low->b)
+        return;
+    for (int64_t j = 0; j < low->b->capacity; j++)
+        low->b->values[j] = (double)iot_layout_block(&low->layout, low->shared ? low->run->rank : 0, j).length;
+    low->b->count = low->b->capacity;
+}
+
+/* On idle ranks too: the results need the same list of series everywhere. */
+static pl_status take_memory(void *test, struct pl_error *error)
+{
+    struct lowlevel *low = test;
     const int64_t longest = iot_layout_longest(&low->layout);
-    pl_status status = iot_check_memory(low->run, error);
-    const pl_status series_status = add_series(low, error);
+    pl_status status = add_series(low, error);
     if (status == PL_OK)
-        status = series_status;
+        status = iot_check_memory(low->run, error);
     if (status != PL_OK || (low->run->rank != 0 && !low->shared))
         return status;
+    fill_lengths(low);
     status = iot_data_init(&low->data, longest, low->run->seed, error);
     if (status != PL_OK)
         return status;
@@ -144,83 +169,42 @@ static pl_status take_memory(struct lowlevel *low, struct pl_error *error)
     return status;
 }
 
-static void fill_lengths(struct lowlevel *low)
+static pl_status clear_file(void *test, struct pl_error *error)
 {
-    if (!low->b || low->b->capacity < low->count)
-        return;
-    for (int64_t j = 0; j < low->count; j++)
-        low->b->values[j] = (double)iot_layout_block(&low->layout, low->shared ? low->run->rank : 0, j).length;
-    low->b->count = low->count;
+    return iot_clear_file(((struct lowlevel *)test)->run, error);
 }
 
-static pl_status clear_file(struct lowlevel *low, struct pl_error *error)
-{
-    return low->run->rank == 0 ? iot_clear_file(low->run, error) : PL_OK;
-}
-
-/* One step, started together, timed under `key` if there is one; all ranks return alike. */
-static pl_status step_coll(struct lowlevel *low, lowlevel_step *step, const char *key, struct pl_error *error,
-                           struct coll_verdict *verdict)
-{
-    struct iot_run *run = low->run;
-    const bool takes_part = low->shared || run->rank == 0;
-    pl_status status = PL_OK;
-    if (low->shared)
-        MPI_Barrier(run->comm);
-    if (takes_part) {
-        const double begin = MPI_Wtime();
-        status = step(low, error);
-        if (key)
-            samples_time(&run->samples, key, MPI_Wtime() - begin);
+/* The test's own steps, by their place in its struct lowlevel_steps. */
+#define OWN_STEP(name)                                                                                                 \
+    static pl_status do_##name(void *test, struct pl_error *error)                                                     \
+    {                                                                                                                  \
+        struct lowlevel *low = test;                                                                                   \
+        return low->steps->name(low, error);                                                                           \
     }
-    if (!low->shared)
-        coll_barrier_quiet_coll(run->comm); /* waiting ranks must not take the measured one's core */
-    return coll_agree_coll(run->comm, status, error, verdict);
-}
-
-/* From the open file to its last read. */
-static pl_status transfer_coll(struct lowlevel *low, struct pl_error *error, struct coll_verdict *verdict)
-{
-    const struct lowlevel_steps *steps = low->steps;
-    const struct iot_set *set = &low->run->set;
-    pl_status status = PL_OK;
-    if (set->write_bytes > 0 && spec_is_true(low->run->block, "preallocate"))
-        status = step_coll(low, steps->preallocate, "palloc_time", error, verdict);
-    if (status == PL_OK && steps->compute)
-        status = step_coll(low, steps->compute, NULL, error, verdict);
-    if (status == PL_OK && set->write_bytes > 0)
-        status = step_coll(low, steps->write, NULL, error, verdict);
-    if (status == PL_OK && set->write_bytes > 0)
-        status = step_coll(low, steps->sync, "sync_time", error, verdict);
-    if (status == PL_OK && set->read_bytes > 0)
-        status = step_coll(low, steps->read, NULL, error, verdict);
-    return status;
-}
+OWN_STEP(open)
+OWN_STEP(preallocate)
+OWN_STEP(compute)
+OWN_STEP(write)
+OWN_STEP(sync)
+OWN_STEP(read)
+OWN_STEP(close)
 
 static pl_status course_coll(struct lowlevel *low, struct pl_error *error, struct coll_verdict *verdict)
 {
-    /* Idle ranks too: the results need the same list of series everywhere. */
-    pl_status status = coll_agree_coll(low->run->comm, take_memory(low, error), error, verdict);
-    if (status == PL_OK && low->run->set.write_bytes > 0)
-        status = step_coll(low, clear_file, NULL, error, verdict);
-    if (status == PL_OK)
-        /* Where only some ranks could open, the others' handles cannot be closed: that would be a collective call. */
-        status = step_coll(low, low->steps->open, "pre_time", error, verdict);
-    if (status != PL_OK)
-        return status;
-    fill_lengths(low);
-    if (low->file != MPI_FILE_NULL && low->run->rank == 0)
-        iot_note_hints(low->run, low->file);
-    status = transfer_coll(low, error, verdict);
-    struct pl_error close_error;
-    struct coll_verdict close_verdict;
-    const pl_status closed = step_coll(low, low->steps->close, "post_time", &close_error, &close_verdict);
-    if (status == PL_OK && closed != PL_OK) {
-        *error = close_error;
-        *verdict = close_verdict;
-        status = closed;
-    }
-    return status;
+    const int who = low->shared ? 0 : IOT_ALONE;
+    const bool preallocates = spec_is_true(low->run->block, "preallocate");
+    const struct iot_course course[] = {
+        {take_memory, NULL, who | IOT_EVERYWHERE},
+        {clear_file, NULL, IOT_ALONE},
+        {do_open, "pre_time", who | IOT_OPENS},
+        {preallocates ? do_preallocate : NULL, "palloc_time", who | IOT_WRITES},
+        {low->steps->compute ? do_compute : NULL, NULL, who},
+        {do_write, NULL, who | IOT_WRITES},
+        {do_sync, "sync_time", who | IOT_WRITES},
+        {do_read, NULL, who | IOT_READS},
+        {do_close, "post_time", who | IOT_CLOSES},
+    };
+    return iot_course_coll(low->run, course, sizeof course / sizeof course[0], low, error, verdict);
 }
 
 static void note_params(struct iot_run *run, const struct lowlevel *low)
@@ -265,8 +249,7 @@ pl_status lowlevel_run_coll(struct iot_run *run, const struct lowlevel_steps *st
     }
     note_params(run, &low);
     const pl_status status = course_coll(&low, error, ret_verdict);
-    if (run->rank == 0 && !spec_is_true(run->block, "keep") && run->set.write_bytes > 0)
-        MPI_File_delete(run->filename, MPI_INFO_NULL);
+    iot_remove_file(run);
     iot_data_clear(&low.data);
     iot_task_clear(&low.task);
     free(low.buffer);

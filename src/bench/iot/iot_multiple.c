@@ -69,7 +69,8 @@ extern const struct iot_test iot_test_multiple;
 const struct iot_test iot_test_multiple = {
     .spec = {.class_name = "Lowlevel",
              .name = "multiple",
-             .keywords = (const struct spec_keyword *const[]){LOWLEVEL_KEYWORDS, LOWLEVEL_COLLECTIVE, NULL}},
+             .keywords = (const struct spec_keyword *const[]){IOT_COMMON, LOWLEVEL_KEYWORDS, LOWLEVEL_COLLECTIVE,
+                                                              NULL}},
     .summary = "all processes write and read one file, independently or collectively",
     .check = lowlevel_check,
     .describe = lowlevel_describe,

@@ -20,7 +20,7 @@ extern const struct iot_test iot_test_multipleI;
 const struct iot_test iot_test_multipleI = {
     .spec = {.class_name = "Lowlevel",
              .name = "multipleI",
-             .keywords = (const struct spec_keyword *const[]){LOWLEVEL_KEYWORDS, LOWLEVEL_COLLECTIVE,
+             .keywords = (const struct spec_keyword *const[]){IOT_COMMON, LOWLEVEL_KEYWORDS, LOWLEVEL_COLLECTIVE,
                                                               LOWLEVEL_INTERLEAVED, MULTIPLEI_KEYWORDS, NULL}},
     .summary = "all processes compute while their non-blocking or split collective I/O goes on",
     .check = lowlevel_check,

@@ -4,24 +4,30 @@
 #include <string.h>
 
 #define ENTRY(name) extern const struct iot_test iot_test_##name;
+#include "bench/iot/kernel.def"
 #include "bench/iot/lowlevel.def"
 #undef ENTRY
 
-static const struct iot_test *const ALL[] = {
 #define ENTRY(name) &iot_test_##name,
-#include "bench/iot/lowlevel.def"
-#undef ENTRY
-    NULL,
-};
-
 static const struct iot_test *const LOWLEVEL[] = {
-#define ENTRY(name) &iot_test_##name,
 #include "bench/iot/lowlevel.def"
-#undef ENTRY
     NULL,
 };
+static const struct iot_test *const KERNEL[] = {
+#include "bench/iot/kernel.def"
+    NULL,
+};
+static const struct iot_test *const ALL[] = {
+#include "bench/iot/lowlevel.def"
+/* the kernels come second */
+#include "bench/iot/kernel.def"
+    NULL,
+};
+#undef ENTRY
 
 const struct iot_test *const *iot_tests(const char *class_name)
 {
-    return class_name && strcmp(class_name, "Lowlevel") == 0 ? LOWLEVEL : ALL;
+    if (!class_name)
+        return ALL;
+    return strcmp(class_name, "Kernel") == 0 ? KERNEL : LOWLEVEL;
 }

@@ -5,12 +5,90 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <unistd.h>
+
+#define COMMON_ROWS                                                                                                    \
+    {.name = "filename", .type = SPEC_STRING, .required = true, .help = "the test file"},                              \
+        {.name = "repeat",                                                                                             \
+         .type = SPEC_INT,                                                                                             \
+         .default_text = "1",                                                                                          \
+         .min = 1,                                                                                                     \
+         .max = 1e6,                                                                                                   \
+         .help = "run all sets so often"},                                                                             \
+        {.name = "check",                                                                                              \
+         .type = SPEC_CHOICE,                                                                                          \
+         .default_text = "sample",                                                                                     \
+         .choices = "none sample full",                                                                                \
+         .help = "how much of what is read is compared with what was written"},                                        \
+        {.name = "preallocate",                                                                                        \
+         .type = SPEC_BOOL,                                                                                            \
+         .default_text = "true",                                                                                       \
+         .help = "MPI_File_preallocate before the first write"},                                                       \
+        {.name = "keep", .type = SPEC_BOOL, .default_text = "true", .help = "leave the test file behind"},             \
+    {                                                                                                                  \
+        .name = "seed", .type = SPEC_INT, .min = 0, .max = 9007199254740992.0,                                         \
+        .help = "of everything random; drawn and reported if not given"                                                \
+    }
+
+const struct spec_keyword IOT_COMMON_BOTH_ONLY[] = {COMMON_ROWS, {0}};
+
+const struct spec_keyword IOT_COMMON[] = {
+    COMMON_ROWS,
+    {.name = "phases",
+     .type = SPEC_CHOICE,
+     .default_text = "both",
+     .choices = "both write read",
+     .help = "write and read, or one of them; read takes a file written before with the same seed"},
+    {0},
+};
+
+pl_status iot_check_list(const struct spec *spec, const struct spec_block *block, const char *count_name,
+                         const char *list_name, struct pl_error *error)
+{
+    const int64_t count = (int64_t)spec_number(block, count_name);
+    const size_t given = spec_find(block, list_name)->count;
+    if (count <= (int64_t)given)
+        return PL_OK;
+    return spec_fail(spec, block, list_name, error,
+                     "the list holds %zu value%s, but %s is %lld; allowed: at least %lld", given, given == 1 ? "" : "s",
+                     count_name, (long long)count, (long long)count);
+}
+
+bool iot_checks_old_data(const struct spec_block *block)
+{
+    return strcmp(spec_text(block, "phases"), "read") == 0 && strcmp(spec_text(block, "check"), "none") != 0;
+}
+
+pl_status iot_check_phases(const struct spec *spec, const struct spec_block *block, struct pl_error *error)
+{
+    if (!iot_checks_old_data(block) || spec_find(block, "seed"))
+        return PL_OK;
+    return spec_fail(spec, block, "phases", error,
+                     "'read' cannot check the data without the seed of the writing run; allowed: with seed N, or with "
+                     "check none");
+}
+
+void iot_set_phases(const struct spec_block *block, struct iot_set *set)
+{
+    const char *phases = spec_text(block, "phases");
+    set->write_bytes = strcmp(phases, "read") == 0 ? 0 : set->file_bytes;
+    set->read_bytes = strcmp(phases, "write") == 0 ? 0 : set->file_bytes;
+}
+
+bool iot_has_hint(const struct spec_block *block, const char *name)
+{
+    for (size_t i = 0; i < block->hint_count; i++)
+        if (strcmp(block->hints[i].key, name) == 0)
+            return true;
+    return false;
+}
 
 static void add_note(struct text *notes, const char *key, const char *format, va_list args)
 {
@@ -59,8 +137,7 @@ void iot_note_hints(struct iot_run *run, MPI_File file)
     MPI_Info_free(&info);
 }
 
-/* MPI file names may begin with the name of a file system driver: "ufs:/scratch/x". */
-static const char *local_path(const char *filename)
+const char *iot_local_path(const char *filename)
 {
     const char *c = filename;
     while (isalnum((unsigned char)*c))
@@ -87,9 +164,37 @@ static pl_status check_space(const struct iot_run *run, const char *path, struct
     return PL_OK;
 }
 
+/* A read across the end of a file is worse than an error: with OMPIO a non-blocking one never ends. */
+static pl_status check_length(const struct iot_run *run, const char *path, struct pl_error *error)
+{
+    struct stat info;
+    if (stat(path, &info) != 0)
+        return pl_fail_errno(error, errno, "opening '%s', to read what an earlier run wrote", run->filename);
+    if (S_ISREG(info.st_mode) && info.st_size < run->set.file_bytes)
+        return pl_fail(error, PL_E_DATA,
+                       "'%s' has only %lld bytes of the %lld to read; was it written with these sizes?", run->filename,
+                       (long long)info.st_size, (long long)run->set.file_bytes);
+    return PL_OK;
+}
+
+/* Whether a file can be made there. MPI-IO would answer "invalid access mode" or "other error": here errno tells. */
+static pl_status check_place(const struct iot_run *run, const char *path, struct pl_error *error)
+{
+    struct stat info;
+    if (lstat(path, &info) == 0)
+        return PL_OK; /* a device, or a link to where nothing is yet */
+    const int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (fd < 0)
+        return pl_fail_errno(error, errno, "making '%s'", run->filename);
+    close(fd);
+    return remove(path) == 0 ? PL_OK : pl_fail_errno(error, errno, "removing '%s'", run->filename);
+}
+
 pl_status iot_clear_file(const struct iot_run *run, struct pl_error *error)
 {
-    const char *path = local_path(run->filename);
+    const char *path = iot_local_path(run->filename);
+    if (run->set.write_bytes == 0)
+        return check_length(run, path, error);
     struct stat info;
     if (stat(path, &info) == 0) {
         if (S_ISDIR(info.st_mode))
@@ -97,16 +202,24 @@ pl_status iot_clear_file(const struct iot_run *run, struct pl_error *error)
         if (S_ISREG(info.st_mode) && remove(path) != 0)
             return pl_fail_errno(error, errno, "removing the old '%s'", run->filename);
     }
-    return check_space(run, path, error);
+    const pl_status status = check_place(run, path, error);
+    return status == PL_OK ? check_space(run, path, error) : status;
+}
+
+void iot_remove_file(const struct iot_run *run)
+{
+    if (run->rank == 0 && !spec_is_true(run->block, "keep") && run->set.write_bytes > 0)
+        MPI_File_delete(run->filename, MPI_INFO_NULL);
 }
 
 pl_status iot_check_memory(const struct iot_run *run, struct pl_error *error)
 {
     const int64_t available = environment_memory_available_bytes();
-    if (available == 0 || run->set.memory_bytes <= available / run->node_ranks)
+    const int64_t alone = run->rank == 0 ? run->set.memory_alone_bytes : 0;
+    if (available == 0 || run->set.memory_bytes + alone / run->node_ranks <= available / run->node_ranks)
         return PL_OK;
     char needed[UNITS_TEXT_MAX], there[UNITS_TEXT_MAX];
     return pl_fail(error, PL_E_NOMEM,
                    "a rank needs %s of memory for timings and data, but %d ranks share %s available on this node",
-                   units_bytes(run->set.memory_bytes, needed), run->node_ranks, units_bytes(available, there));
+                   units_bytes(run->set.memory_bytes + alone, needed), run->node_ranks, units_bytes(available, there));
 }

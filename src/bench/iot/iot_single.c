@@ -53,8 +53,9 @@ extern const struct iot_test iot_test_single;
 const struct iot_test iot_test_single = {
     .spec = {.class_name = "Lowlevel",
              .name = "single",
-             .keywords = (const struct spec_keyword *const[]){LOWLEVEL_KEYWORDS, NULL}},
+             .keywords = (const struct spec_keyword *const[]){IOT_COMMON, LOWLEVEL_KEYWORDS, NULL}},
     .summary = "one process writes and reads a file through MPI-IO",
+    .access = "one rank",
     .check = lowlevel_check,
     .describe = lowlevel_describe,
     .run_coll = single_run_coll,

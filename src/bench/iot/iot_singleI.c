@@ -11,8 +11,10 @@ extern const struct iot_test iot_test_singleI;
 const struct iot_test iot_test_singleI = {
     .spec = {.class_name = "Lowlevel",
              .name = "singleI",
-             .keywords = (const struct spec_keyword *const[]){LOWLEVEL_KEYWORDS, LOWLEVEL_INTERLEAVED, NULL}},
+             .keywords = (const struct spec_keyword *const[]){IOT_COMMON, LOWLEVEL_KEYWORDS, LOWLEVEL_INTERLEAVED,
+                                                              NULL}},
     .summary = "one process computes while its non-blocking I/O goes on",
+    .access = "one rank",
     .check = lowlevel_check,
     .describe = lowlevel_describe,
     .run_coll = singleI_run_coll,

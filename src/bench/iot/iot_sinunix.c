@@ -122,8 +122,9 @@ extern const struct iot_test iot_test_sinunix;
 const struct iot_test iot_test_sinunix = {
     .spec = {.class_name = "Lowlevel",
              .name = "sinunix",
-             .keywords = (const struct spec_keyword *const[]){LOWLEVEL_KEYWORDS, NULL}},
+             .keywords = (const struct spec_keyword *const[]){IOT_COMMON, LOWLEVEL_KEYWORDS, NULL}},
     .summary = "one process writes and reads a file with plain UNIX calls",
+    .access = "one rank",
     .check = lowlevel_check,
     .describe = lowlevel_describe,
     .run_coll = sinunix_run_coll,

@@ -23,7 +23,12 @@ int64_t iot_sets_of(const struct spec *spec, const struct spec_block *block, int
     const pl_status status = iot_test_of(block)->check(spec, block, nprocs, &sets, &error);
     assert(status == PL_OK); /* the spec was checked when it was loaded */
     (void)status;
-    return sets;
+    return sets * (int64_t)block->hint_variants;
+}
+
+void iot_set_of(const struct spec_block *block, int nprocs, int64_t number, struct iot_set *ret_set)
+{
+    iot_test_of(block)->describe(block, nprocs, number / (int64_t)block->hint_variants, ret_set);
 }
 
 struct iot_totals iot_suite_totals(const struct spec *spec, int nprocs)
@@ -34,15 +39,15 @@ struct iot_totals iot_suite_totals(const struct spec *spec, int nprocs)
         const int64_t sets = iot_sets_of(spec, block, nprocs);
         for (int64_t i = 0; i < sets; i++) {
             struct iot_set set;
-            iot_test_of(block)->describe(block, nprocs, i, &set);
+            iot_set_of(block, nprocs, i, &set);
             totals.sets++;
             totals.write_bytes += (double)set.write_bytes;
             totals.read_bytes += (double)set.read_bytes;
-            totals.samples += (double)set.samples * (spec_find(block, "collective") ? nprocs : 1);
+            totals.samples += (double)set.samples * (set.memory_bytes > 0 ? nprocs : 1);
             if (set.file_bytes > totals.largest_file_bytes)
                 totals.largest_file_bytes = set.file_bytes;
-            if (set.memory_bytes > totals.memory_bytes)
-                totals.memory_bytes = set.memory_bytes;
+            if (set.memory_bytes + set.memory_alone_bytes > totals.memory_bytes)
+                totals.memory_bytes = set.memory_bytes + set.memory_alone_bytes;
         }
     }
     return totals;
@@ -63,14 +68,14 @@ struct suite {
 
 /* ---- one set ---- */
 
-static pl_status make_info(const struct spec_block *block, MPI_Info *ret_info, struct pl_error *error)
+static pl_status make_info(const struct spec_block *block, size_t variant, MPI_Info *ret_info, struct pl_error *error)
 {
     *ret_info = MPI_INFO_NULL;
     if (MPI_Info_create(ret_info) != MPI_SUCCESS)
         return pl_fail(error, PL_E_MPI, "MPI_Info_create failed");
     MPI_Info_set(*ret_info, "filename", spec_text(block, "filename"));
     for (size_t i = 0; i < block->hint_count; i++) {
-        const int code = MPI_Info_set(*ret_info, block->hints[i].key, block->hints[i].value);
+        const int code = MPI_Info_set(*ret_info, block->hints[i].key, spec_hint_value(&block->hints[i], variant));
         if (code != MPI_SUCCESS)
             return coll_fail_mpi(error, code, "setting hint '%s'", block->hints[i].key);
     }
@@ -122,7 +127,8 @@ static pl_status write_set_coll(struct suite *suite, const struct iot_run *run, 
         blockfile_set(writer);
         put_lines(writer, &run->params, put_param);
         for (size_t i = 0; i < run->block->hint_count; i++)
-            blockfile_hint(writer, "asked", run->block->hints[i].key, run->block->hints[i].value);
+            blockfile_hint(writer, "asked", run->block->hints[i].key,
+                           spec_hint_value(&run->block->hints[i], run->variant));
         put_lines(writer, &run->hints_used, put_used);
     }
     samples_write_coll(&run->samples, suite->comm, writer);
@@ -137,27 +143,33 @@ static pl_status write_set_coll(struct suite *suite, const struct iot_run *run, 
     return coll_agree_coll(suite->comm, status, error, &written);
 }
 
-/* Bytes moved over the longest rank's time, for the series that are nothing but I/O. */
-static void rates_coll(struct suite *suite, const struct iot_run *run)
+/* Bytes moved over the longest rank's time. Low-level tests have series of operations, kernels the time of one. */
+static double rate_coll(struct suite *suite, const struct iot_run *run, const char *series_key, const char *time_key)
 {
-    struct iot_event *event = &suite->event;
-    event->rate_count = 0;
-    for (int i = 0; i < run->samples.series_count; i++) {
-        const struct sample_series *series = &run->samples.series[i];
-        if (strcmp(series->key, "w") != 0 && strcmp(series->key, "r") != 0)
-            continue;
-        const double mine_s = sample_total(series), mine_count = (double)series->count;
-        double longest_s = 0, count = 0;
-        MPI_Reduce(&mine_s, &longest_s, 1, MPI_DOUBLE, MPI_MAX, 0, suite->comm);
-        MPI_Reduce(&mine_count, &count, 1, MPI_DOUBLE, MPI_SUM, 0, suite->comm);
-        if (count == 0 || event->rate_count == IOT_RATES_MAX)
-            continue;
-        event->rates[event->rate_count].key = series->key;
-        event->rates[event->rate_count++].mb_per_s = units_rate_mb_per_s(count * run->set.mean_bytes, longest_s * 1e9);
-    }
+    double mine[2] = {0, 0}, longest_s = 0, bytes = 0; /* seconds, bytes */
+    for (int i = 0; i < run->samples.series_count; i++)
+        if (strcmp(run->samples.series[i].key, series_key) == 0) {
+            mine[0] = sample_total(&run->samples.series[i]);
+            mine[1] = (double)run->samples.series[i].count * run->set.mean_bytes;
+        }
+    for (int i = 0; i < run->samples.time_count; i++)
+        if (strcmp(run->samples.times[i].key, time_key) == 0) {
+            mine[0] = run->samples.times[i].seconds;
+            mine[1] = suite->rank == 0 ? (double)run->set.file_bytes : 0;
+        }
+    MPI_Reduce(&mine[0], &longest_s, 1, MPI_DOUBLE, MPI_MAX, 0, suite->comm);
+    MPI_Reduce(&mine[1], &bytes, 1, MPI_DOUBLE, MPI_SUM, 0, suite->comm);
+    return units_rate_mb_per_s(bytes, longest_s * 1e9);
 }
 
-static pl_status run_set_coll(struct suite *suite, const struct spec_block *block, int64_t index, uint64_t seed,
+/* Every set has data of its own, so that what another one left is noticed; unless the user fixed the seed, to find the
+ * same data in another run. */
+static uint64_t seed_of(const struct spec_block *block, uint64_t seed, int64_t number)
+{
+    return rng_at(seed, spec_find(block, "seed") ? 0 : (uint64_t)number);
+}
+
+static pl_status run_set_coll(struct suite *suite, const struct spec_block *block, int64_t number, uint64_t seed,
                               struct pl_error *error)
 {
     struct iot_run run = {.spec = suite->spec,
@@ -167,10 +179,11 @@ static pl_status run_set_coll(struct suite *suite, const struct spec_block *bloc
                           .rank = suite->rank,
                           .nprocs = suite->nprocs,
                           .node_ranks = suite->node_ranks,
-                          .index = index,
-                          .seed = rng_at(seed, (uint64_t)index),
+                          .index = number / (int64_t)block->hint_variants,
+                          .variant = (size_t)(number % (int64_t)block->hint_variants),
+                          .seed = seed_of(block, seed, number),
                           .filename = spec_text(block, "filename")};
-    run.test->describe(block, suite->nprocs, index, &run.set);
+    iot_set_of(block, suite->nprocs, number, &run.set);
     struct iot_event *event = &suite->event;
     struct coll_verdict verdict = {.status = PL_OK, .rank = -1};
     event->block = block;
@@ -181,19 +194,23 @@ static pl_status run_set_coll(struct suite *suite, const struct spec_block *bloc
         suite->observer->begin(suite->observer->context, event);
 
     struct pl_error failure;
-    pl_status status = coll_agree_coll(suite->comm, make_info(block, &run.info, &failure), &failure, &verdict);
+    pl_status status = coll_agree_coll(suite->comm, make_info(block, run.variant, &run.info, &failure), &failure,
+                                       &verdict);
     if (status == PL_OK)
         status = run.test->run_coll(&run, &failure, &verdict);
     if (run.info != MPI_INFO_NULL)
         MPI_Info_free(&run.info);
     suite->failed += status != PL_OK;
 
-    rates_coll(suite, &run);
+    event->write_mb_per_s = rate_coll(suite, &run, "w", "write");
+    event->read_mb_per_s = rate_coll(suite, &run, "r", "read");
     event->bytes_done += (double)(run.set.write_bytes + run.set.read_bytes);
     event->elapsed_s = MPI_Wtime() - suite->began;
     const pl_status written = write_set_coll(suite, &run, &verdict, error);
     if (suite->rank == 0)
         suite->observer->end(suite->observer->context, event);
+    event->set = NULL;
+    event->verdict = NULL;
     samples_clear(&run.samples);
     text_clear(&run.params);
     text_clear(&run.hints_used);

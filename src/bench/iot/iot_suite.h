@@ -4,20 +4,14 @@
 
 #include "bench/iot/iot.h"
 
-enum { IOT_RATES_MAX = 4 };
-
 /* A finished set, as rank 0 tells it to whoever watches. */
 struct iot_event {
     const struct spec_block *block;
     const struct iot_set *set;
     int64_t number, sets; /* of the whole file, from 1 */
     const struct coll_verdict *verdict;
-    struct {
-        const char *key; /* "w", "r", … */
-        double mb_per_s; /* all bytes of the set / the longest rank's time */
-    } rates[IOT_RATES_MAX];
-    int rate_count;
-    double bytes_done, bytes_total; /* moved, of the whole file */
+    double write_mb_per_s, read_mb_per_s; /* bytes moved / the longest rank's time; 0: not measured */
+    double bytes_done, bytes_total;       /* moved, of the whole file */
     double elapsed_s;
 };
 
@@ -48,6 +42,7 @@ pl_status iot_suite_load(int nprocs, const char *path, const char *class_name, c
 
 const struct iot_test *iot_test_of(const struct spec_block *block);
 int64_t iot_sets_of(const struct spec *spec, const struct spec_block *block, int nprocs);
+void iot_set_of(const struct spec_block *block, int nprocs, int64_t number, struct iot_set *ret_set); /* from 0 */
 struct iot_totals iot_suite_totals(const struct spec *spec, int nprocs);
 
 /* Runs all blocks. *ret_failed counts the sets that failed; a status other than PL_OK means that the run had to stop

@@ -1,0 +1,35 @@
+#include "bench/iot/iot_file.h"
+
+pl_status iot_file_open_coll(struct iot_run *run, MPI_Comm comm, MPI_File *ret_file, struct pl_error *error)
+{
+    const int mode = run->set.write_bytes > 0 ? MPI_MODE_RDWR | MPI_MODE_CREATE : MPI_MODE_RDONLY;
+    const int code = MPI_File_open(comm, run->filename, mode, run->info, ret_file);
+    if (code != MPI_SUCCESS)
+        return coll_fail_mpi(error, code, "opening '%s'", run->filename);
+    if (run->rank == 0)
+        iot_note_hints(run, *ret_file);
+    return PL_OK;
+}
+
+pl_status iot_file_preallocate_coll(const struct iot_run *run, MPI_File file, struct pl_error *error)
+{
+    if (!spec_is_true(run->block, "preallocate"))
+        return PL_OK;
+    const int code = MPI_File_preallocate(file, run->set.file_bytes);
+    if (code != MPI_SUCCESS)
+        return coll_fail_mpi(error, code, "preallocating %lld bytes of '%s'", (long long)run->set.file_bytes,
+                             run->filename);
+    return PL_OK;
+}
+
+pl_status iot_file_sync_coll(const struct iot_run *run, MPI_File file, struct pl_error *error)
+{
+    const int code = MPI_File_sync(file);
+    return code == MPI_SUCCESS ? PL_OK : coll_fail_mpi(error, code, "syncing '%s'", run->filename);
+}
+
+pl_status iot_file_close_coll(const struct iot_run *run, MPI_File *file, struct pl_error *error)
+{
+    const int code = MPI_File_close(file);
+    return code == MPI_SUCCESS ? PL_OK : coll_fail_mpi(error, code, "closing '%s'", run->filename);
+}

@@ -1,0 +1,162 @@
+#!/usr/bin/env bash
+# piolet run from the command line: help, plan, overrides, output, launching, progress, agreement of the outputs.
+# proves: IOT-1 IOT-2 IOT-5 IOT-6
+# It would fail if --dry-run touched a file or counted other bytes than a run writes, if an option were ignored, if a
+# wrong launcher made every rank write the same file, or if text, JSON and CSV disagreed.
+# processors: 2
+# timeout: 180
+source "$(dirname "$0")/../lib.sh"
+command -v jq >/dev/null || skip "needs jq"
+cd "$TMP"
+
+cat >a.in <<'END'
+# two tests
+timingsfilename kept.out
+classname Lowlevel
+testname single
+filename single.dat
+numfilesize 2
+filesize 1 0.5
+numblocksize 1
+blocksize 0.03
+classname Lowlevel
+testname multiple
+filename multiple.dat
+numruns 1
+filesize 2
+blocksize 0.1
+collective false
+END
+
+no_files_but() { [ "$(echo *)" = "$*" ] || fail "files: $(echo *)"; }
+
+# ---- help and wrong use ----
+
+expect_exit 0 "$PIOLET" --version
+grep -qE "^piolet [0-9.]+ \($PIOLET_MPI\)$" "$OUT" || fail "version: $(cat "$OUT")"
+expect_exit 0 "$PIOLET" run --help
+for option in --ranks --output --set --dry-run --json --csv --progress --keywords; do
+    expect_in "$OUT" "$option"
+done
+expect_exit 0 "$PIOLET" run --keywords all
+for test in single multiple sinunix singleI multipleI; do
+    grep -qE "^Lowlevel +$test " "$OUT" || fail "$test is not listed"
+done
+expect_exit 0 "$PIOLET" run --keywords multipleI
+for keyword in filename filesize blocksize numruns collective layout tasklength kind check phases fuzzy seed cb_nodes hint.NAME info.NAME; do
+    grep -qE "^  $keyword +[^ ]" "$OUT" || fail "keyword $keyword is not explained"
+done
+while read -r words arguments; do
+    # shellcheck disable=SC2086  # several arguments
+    expect_exit 2 "$PIOLET" run $arguments
+    expect_in "$ERR" "${words//_/ }"
+    [ ! -s "$OUT" ] || fail "$arguments: something on stdout"
+done <<'END'
+'0'_is_not_a_number_of_ranks -n 0 a.in
+'two'_is_not_a_number_of_ranks -n two a.in
+'-3'_is_not_a_number_of_ranks -n -3 a.in
+'1000001'_is_not_a_number_of_ranks --ranks=1000001 a.in
+not_KEY=VALUE --set seed a.in
+not_KEY=VALUE --set =7 a.in
+one_keyword_file_at_a_time a.in b.in
+allowed:_auto,_always,_never --progress sometimes a.in
+'nosuch'_is_not_a_test --keywords nosuch
+nosuch --nosuch a.in
+requires_an_argument -o
+END
+no_files_but a.in
+
+# ---- the plan ----
+
+expect_exit 0 "$PIOLET" run --dry-run -n 3 a.in
+expect_in "$OUT" "Plan for 3 ranks"
+expect_in "$OUT" "a.in:4: single, file 'single.dat'"
+expect_in "$OUT" "file 990 kB, block 30 kB"
+expect_in "$OUT" "10 kB" # left out
+expect_in "$OUT" "3 sets; 3470000 bytes written and 3470000 read; largest file 2 MB"
+expect_in "$OUT" "memory of a rank up to"
+expect_in "$OUT" "appended to 'kept.out'"
+expect_in "$OUT" "Nothing was run."
+[ ! -s "$ERR" ] || fail "a plan needs no words on stderr: $(cat "$ERR")"
+expect_exit 0 "$PIOLET" run --dry-run --set phases=write --set filesize=1,1 -o other.out a.in
+expect_in "$OUT" "2980000 bytes written and 0 read"
+expect_in "$OUT" "appended to 'other.out'"
+expect_exit 0 "$PIOLET" run --dry-run --set filesize=80000,80000 --set blocksize=0.008 a.in # 10^7 samples
+expect_in "$OUT" "20000000"
+grep -q "memory of a rank up to 160 MB" "$OUT" || fail "memory of 2·10^7 timings: $(grep memory "$OUT")"
+no_files_but a.in
+
+# ---- running ----
+
+expect_exit 0 "$PIOLET" run -n 2 --json r.json --csv r.csv --set info.remark="a b" a.in
+cp "$OUT" text
+[ ! -s "$ERR" ] || fail "progress where there is no terminal: $(cat "$ERR")"
+expect_in text "results: kept.out"
+no_files_but a.in kept.out multiple.dat r.csv r.json single.dat text
+[ "$(grep -c '^input info.remark a b$' kept.out)" = 2 ] || fail "the remark is not in every block"
+written=$(jq '[.blocks[].sets[].params.filesize_bytes | tonumber] | add' r.json)
+[ "$written" = 3470000 ] || fail "the plan told 3470000 bytes, the run wrote $written"
+
+# Text, JSON and CSV say the same: rate = bytes of all ranks / time of the slowest.
+rates='.blocks[] | .sets[] | .params.blocksize_bytes as $b | . as $s | ["w", "r"] | map(. as $k |
+    [$s.series[] | select(.key == $k)] | (map(.values | length) | add) * ($b | tonumber) * 1000 / (map(.values | add // 0) | max)) | @tsv'
+jq -r "$rates" r.json >from-json
+awk 'NR > 1 && $1 ~ /single|multiple/ { print $(NF - 1) "\t" $NF }' text >from-text
+[ "$(wc -l <from-json)" = 3 ] || fail "not three sets"
+paste from-json from-text | awk '{ for (i = 1; i <= 2; i++) { d = $i - $(i + 2); if (d < 0) d = -d; if (d > 0.06 + 0.001 * $i) exit 1 } }' ||
+    fail "rates of JSON and text differ: $(paste from-json from-text)"
+jq -r '.blocks | to_entries[] | .key as $b | .value.sets[] | .set as $s | .series[] | .rank as $r | .key as $k |
+    .values | to_entries[] | [$b + 1, $s, $r, $k, .key, .value] | @csv' r.json | tr -d '"' | sort >samples-json
+awk -F, 'NR > 1 && $9 != "" { print $2 "," $5 "," $6 "," $7 "," $9 "," $10 }' r.csv | sort >samples-csv
+cmp samples-json samples-csv >&2 || fail "samples of JSON and CSV differ"
+[ "$(wc -l <samples-csv)" = $((2 * (33 + 16 + 20))) ] || fail "$(wc -l <samples-csv) samples"
+
+# Exports hold what this run measured, not what stood in the results before.
+expect_exit 0 "$PIOLET" run --json again.json a.in
+[ "$(jq '.blocks | length' again.json)" = 2 ] || fail "an export holds earlier runs"
+[ "$(grep -c '^piolet-block' kept.out)" = 4 ] || fail "the second run did not append"
+
+# Options: another place for the results, keywords from the command line, the file from standard input.
+rm -f ./*.dat
+expect_exit 0 "$PIOLET" run --output=mine.out --set filename=mine.dat --set repeat=1 --set keep=false a.in
+[ ! -e mine.dat ] || fail "keep false left the file"
+[ "$(grep -c '^piolet-block' mine.out)" = 2 ] && [ "$(grep -c '^piolet-block' kept.out)" = 4 ] || fail "-o was not taken"
+[ "$(grep -c '^input filename mine.dat' mine.out)" = 2 ] || fail "--set was not taken"
+timeout 60 "$PIOLET" run -o stdin.out - <a.in >"$OUT" 2>"$ERR" || fail "a keyword file from standard input: $(cat "$ERR")"
+cp a.in iotparams.in
+expect_exit 0 "$PIOLET" run -o default.out
+mpirun_n 2 "$PIOLET" run -o pipe.out - <a.in >"$OUT" 2>"$ERR" || fail "standard input under mpiexec: $(cat "$ERR")"
+
+# ---- starting it the wrong way ----
+
+mkdir wrong
+cp a.in wrong
+cd wrong
+expect_exit 2 mpirun_n 2 "$PIOLET" run -n 2 a.in
+expect_in "$ERR" "-n starts an MPI job, but this is one already"
+other=$([ "$PIOLET_MPI" = mpich ] && echo openmpi || echo mpich)
+if command -v "mpiexec.$other" >/dev/null; then
+    status=0
+    timeout -k 10 60 "mpiexec.$other" -n 2 "$PIOLET" run a.in >"$OUT" 2>"$ERR" </dev/null || status=$?
+    [ "$status" -ne 0 ] || fail "the other MPI's mpiexec was not refused"
+    expect_in "$ERR" "started 2 processes, but this piolet is built for $PIOLET_MPI"
+    expect_in "$ERR" "mpiexec.$PIOLET_MPI"
+fi
+no_files_but a.in
+cd ..
+
+# ---- progress ----
+
+expect_exit 0 "$PIOLET" run --progress always a.in
+[ "$(grep -cE '^\[[123]/3\] (single|multiple): ' "$ERR")" = 3 ] || fail "progress: $(cat "$ERR")"
+grep -q '; about .* left' "$ERR" || fail "no time left: $(cat "$ERR")"
+expect_exit 0 mpirun_n 2 "$PIOLET" run --progress always a.in
+[ "$(grep -cE '^\[[123]/3\] ' "$ERR")" = 3 ] || fail "progress not once for each set: $(cat "$ERR")"
+if command -v script >/dev/null; then
+    for ranks in "" "-n 2"; do
+        timeout 60 script -qec "'$PIOLET' run $ranks a.in" /dev/null >"$OUT" 2>&1 </dev/null || fail "on a terminal: $(cat "$OUT")"
+        [ "$(grep -cE '^\[[123]/3\] ' "$OUT")" = 3 ] || fail "no progress on a terminal ($ranks): $(cat "$OUT")"
+    done
+    timeout 60 script -qec "'$PIOLET' run --progress=never a.in" /dev/null >"$OUT" 2>&1 </dev/null || fail "on a terminal: $(cat "$OUT")"
+    expect_not_in "$OUT" "[1/3]"
+fi
