@@ -14,10 +14,23 @@ static const char *name_of(const struct cli_verb *verb, char *buffer, size_t cap
 
 enum { NAME_MAX_CHARS = 64, OPTIONS_MAX = 48, ID_BASE = 1000 };
 
+/* getopt leaves the letter of a short option in optopt, and a long option's word behind it. */
+static int bad_option(const struct cli_verb *verb, char **argv, bool lacks_value)
+{
+    const char letter[] = {'-', (char)optopt, '\0'};
+    const bool is_short = optopt > 0 && optopt < ID_BASE && strncmp(argv[optind - 1], "--", 2) != 0;
+    const char *word = is_short ? letter : argv[optind - 1];
+    if (lacks_value)
+        cli_usage_error(verb, "option '%s' needs a value", word);
+    else
+        cli_usage_error(verb, optopt > ID_BASE ? "option '%s' takes no value" : "'%s' is not an option", word);
+    return CLI_BAD;
+}
+
 int cli_next(const struct cli_verb *verb, int argc, char **argv, const char **ret_argument)
 {
     struct option longs[OPTIONS_MAX + 1] = {{0}};
-    char letters[2 * OPTIONS_MAX + 2] = "";
+    char letters[2 * OPTIONS_MAX + 3] = ":";
     size_t count = 0;
     for (const struct cli_option *option = verb->options; option->id; option++) {
         const int takes = option->argument ? required_argument : no_argument;
@@ -27,15 +40,13 @@ int cli_next(const struct cli_verb *verb, int argc, char **argv, const char **re
             strcat(letters, spec);
         }
     }
+    opterr = 0; /* the messages are ours */
     const int got = getopt_long(argc, argv, letters, longs, NULL);
     *ret_argument = optarg;
     if (got == -1)
         return CLI_END;
-    if (got == '?') {
-        char name[NAME_MAX_CHARS];
-        fprintf(stderr, "Try '%s --help'.\n", name_of(verb, name, sizeof name));
-        return CLI_BAD;
-    }
+    if (got == '?' || got == ':')
+        return bad_option(verb, argv, got == ':');
     if (got > ID_BASE)
         return got - ID_BASE;
     for (const struct cli_option *option = verb->options; option->id; option++)

@@ -86,8 +86,11 @@ static void make_command(struct command *command, const char *ranks, bool crowde
 
 int cli_launch(const struct cli_verb *verb, int ranks, int argc, char **argv)
 {
-    if (job_is_launched())
-        return cli_usage_error(verb, "-n starts an MPI job, but this is one already; leave -n to mpiexec");
+    if (job_is_launched()) {
+        if (job_speaks())
+            cli_usage_error(verb, "-n starts an MPI job, but this is one already; leave -n to mpiexec");
+        return CLI_USAGE;
+    }
     char self[PATH_MAX], number[16];
     const ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
     if (length < 0) {

@@ -1,5 +1,5 @@
-/* iot_all, iot_low_level, iot_kernel: the test suite as programs of their own, one for all classes or one for each (IOT-1).
- * CMake compiles this file once for each, with IOT_PROGRAM and IOT_CLASS. */
+/* iot_all, iot_low_level, iot_kernel: the test suite as programs of their own, one for all classes or one for each
+ * (IOT-1). CMake compiles this file once for each, with IOT_PROGRAM and IOT_CLASS. */
 #include "cli/cli.h"
 #include "cli/suite_shell.h"
 

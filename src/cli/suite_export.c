@@ -1,11 +1,32 @@
 #include "cli/suite_shell.h"
 
 #include "base/blockfile.h"
+#include "base/path.h"
 #include "measure/export.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+
+static pl_status check_one(const char *option, const char *path, const struct suite_request *request,
+                           const struct spec *spec, struct pl_error *error)
+{
+    if (!path)
+        return PL_OK;
+    const char *what = path_same(path, spec->timings_path) ? "the results go"
+                       : path_same(path, request->path)    ? "the keyword file is"
+                                                           : NULL;
+    for (size_t b = 0; b < spec->block_count && !what; b++)
+        if (path_same(path, spec_text(&spec->blocks[b], "filename")))
+            what = "a test file will be";
+    return what ? pl_fail(error, PL_E_USAGE, "%s: '%s' is where %s; allowed: another file", option, path, what) : PL_OK;
+}
+
+pl_status suite_export_check(const struct suite_request *request, const struct spec *spec, struct pl_error *error)
+{
+    const pl_status status = check_one("--json", request->json, request, spec, error);
+    return status == PL_OK ? check_one("--csv", request->csv, request, spec, error) : status;
+}
 
 size_t suite_export_count(const char *output)
 {

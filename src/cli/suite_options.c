@@ -20,17 +20,22 @@ const struct cli_option SUITE_OPTIONS[] = {
     {0},
 };
 
+static int add_override(struct suite_request *request, const char *key, const char *value)
+{
+    if (request->override_count == SUITE_OVERRIDES_MAX)
+        return cli_usage_error(request->verb, "--set: more than %d", SUITE_OVERRIDES_MAX);
+    request->overrides[request->override_count++] = (struct spec_override){key, value};
+    return CLI_OK;
+}
+
 static int take_override(struct suite_request *request, const char *argument)
 {
     const char *equals = strchr(argument, '=');
     if (!equals || equals == argument || equals - argument >= SUITE_KEY_MAX)
         return cli_usage_error(request->verb, "--set: '%s' is not KEY=VALUE", argument);
-    if (request->override_count == SUITE_OVERRIDES_MAX)
-        return cli_usage_error(request->verb, "--set: more than %d", SUITE_OVERRIDES_MAX);
-    char *key = request->override_keys[request->override_count];
+    char *key = request->override_keys[request->override_count % SUITE_OVERRIDES_MAX];
     snprintf(key, SUITE_KEY_MAX, "%.*s", (int)(equals - argument), argument);
-    request->overrides[request->override_count++] = (struct spec_override){key, equals + 1};
-    return CLI_OK;
+    return add_override(request, key, equals + 1);
 }
 
 static bool is_progress(const char *word)
@@ -55,7 +60,8 @@ int suite_shell_main(const struct cli_verb *verb, const char *class_name, int ar
             return suite_shell_keywords(&request, strcmp(argument, "all") == 0 ? NULL : argument);
         if (option == OPT_PROGRESS && !is_progress(argument))
             return cli_usage_error(verb, "--progress: '%s'; allowed: auto, always, never", argument);
-        request.output = option == OPT_OUTPUT ? argument : request.output;
+        if (option == OPT_OUTPUT && add_override(&request, "timingsfilename", argument) != CLI_OK)
+            return CLI_USAGE;
         request.json = option == OPT_JSON ? argument : request.json;
         request.csv = option == OPT_CSV ? argument : request.csv;
         request.progress = option == OPT_PROGRESS ? argument : request.progress;

@@ -46,7 +46,7 @@ int suite_shell_dry_run(const struct suite_request *request, int ranks)
     printf(" and %.0f read; largest file %s;\n", totals.read_bytes, units_bytes(totals.largest_file_bytes, text));
     printf("memory of a rank up to %s;", units_bytes(totals.memory_bytes, text));
     printf(" results about %s,", units_bytes((int64_t)(totals.samples * 7), text));
-    printf(" appended to '%s'.\nNothing was run.\n", request->output ? request->output : spec.timings_path);
+    printf(" appended to '%s'.\nNothing was run.\n", spec.timings_path);
     spec_clear(&spec);
     return CLI_OK;
 }
@@ -162,12 +162,12 @@ static int run_loaded_coll(const struct suite_request *request, const struct spe
 {
     struct watcher watcher = {.request = request, .progress = wants_progress(request->progress)};
     const struct iot_observer observer = {.context = &watcher, .begin = print_progress, .end = print_row};
-    const char *output = request->output ? request->output : spec->timings_path;
+    const char *output = spec->timings_path;
     int64_t failed = 0;
     struct pl_error error;
     const bool exports = rank == 0 && (request->json || request->csv);
     const size_t blocks_before = exports ? suite_export_count(output) : 0;
-    pl_status status = iot_suite_run_coll(MPI_COMM_WORLD, spec, output, &observer, &failed, &error);
+    pl_status status = iot_suite_run_coll(MPI_COMM_WORLD, spec, &observer, &failed, &error);
     if (status == PL_OK && exports)
         status = suite_export(request, output, blocks_before, &error);
     if (rank == 0 && status != PL_OK)
@@ -185,7 +185,8 @@ int suite_shell_run_coll(const struct suite_request *request, int argc, char **a
 {
     struct pl_error error;
     if (job_init_coll(&argc, &argv, &error) != PL_OK) {
-        cli_complain(request->verb, "%s", error.text);
+        if (job_speaks())
+            cli_complain(request->verb, "%s", error.text);
         job_finalize_coll();
         return CLI_USAGE;
     }
@@ -195,7 +196,10 @@ int suite_shell_run_coll(const struct suite_request *request, int argc, char **a
     int exit_status = CLI_USAGE;
     if (iot_suite_load_coll(MPI_COMM_WORLD, request->path, request->class_name, request->overrides,
                             request->override_count, &spec, &error) == PL_OK) {
-        exit_status = run_loaded_coll(request, &spec, rank);
+        if (suite_export_check(request, &spec, &error) == PL_OK)
+            exit_status = run_loaded_coll(request, &spec, rank);
+        else if (rank == 0)
+            cli_complain(request->verb, "%s", error.text);
         spec_clear(&spec);
     } else if (rank == 0) {
         cli_complain(request->verb, "%s", error.text);

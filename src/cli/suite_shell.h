@@ -13,7 +13,6 @@ struct suite_request {
     const struct cli_verb *verb; /* for messages */
     const char *class_name;      /* only tests of this class; NULL: all */
     const char *path;            /* keyword file */
-    const char *output;          /* NULL: as the keyword file says */
     const char *json, *csv;      /* exports of what this run measured; NULL: none */
     const char *progress;        /* auto, always, never */
     struct spec_override overrides[SUITE_OVERRIDES_MAX];
@@ -30,6 +29,9 @@ int suite_shell_dry_run(const struct suite_request *request, int ranks);
 
 /* Starts MPI, runs, prints a row for each parameter set. Every rank calls. */
 int suite_shell_run_coll(const struct suite_request *request, int argc, char **argv);
+
+/* Refuses to export into a file that the run reads or writes. */
+pl_status suite_export_check(const struct suite_request *request, const struct spec *spec, struct pl_error *error);
 
 /* Writes the blocks behind the first `blocks_before` of a block file as JSON and CSV, where asked for. */
 pl_status suite_export(const struct suite_request *request, const char *output, size_t blocks_before,

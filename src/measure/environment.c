@@ -15,18 +15,19 @@
 
 void environment_clock(struct environment_clock *ret_clock)
 {
-    enum { READINGS = 20000 };
-    double smallest = 1;
+    enum { READINGS = 20000, READINGS_MAX = 50000000 };
+    double smallest = 0;
     const double begin = MPI_Wtime();
     double last = begin;
-    for (int i = 0; i < READINGS; i++) {
+    int readings = 0;
+    for (; readings < READINGS || (smallest == 0 && readings < READINGS_MAX); readings++) {
         const double now = MPI_Wtime();
-        if (now > last && now - last < smallest)
+        if (now > last && (smallest == 0 || now - last < smallest))
             smallest = now - last;
         last = now;
     }
     *ret_clock = (struct environment_clock){
-        .wtick_s = MPI_Wtick(), .step_s = smallest, .cost_s = (last - begin) / READINGS};
+        .wtick_s = MPI_Wtick(), .step_s = smallest, .cost_s = (last - begin) / readings};
 }
 
 pl_status environment_clock_check(const struct environment_clock *clock, struct pl_error *error)

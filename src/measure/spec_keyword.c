@@ -61,7 +61,7 @@ static void consider(const char *name, const char *found, const char **best, int
 const char *spec_keyword_nearest(const struct spec_test *test, const char *found)
 {
     const char *best = NULL;
-    int distance = strlen(found) > 4 ? 4 : 2; /* farther away is no misspelling */
+    int distance = (int)strlen(found) / 3 + 1; /* farther away is no misspelling */
     static const char *const common[] = {"classname", "testname", "timingsfilename"};
     for (size_t i = 0; i < sizeof common / sizeof common[0]; i++)
         consider(common[i], found, &best, &distance);

@@ -24,6 +24,15 @@ bool job_is_launched(void)
     return getenv("PMIX_RANK") || (getenv("PMI_RANK") != NULL);
 }
 
+bool job_speaks(void)
+{
+    static const char *const ranks[] = {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID"};
+    for (size_t i = 0; i < sizeof ranks / sizeof ranks[0]; i++)
+        if (getenv(ranks[i]))
+            return atoi(getenv(ranks[i])) == 0;
+    return true;
+}
+
 static pl_status check_launcher(struct pl_error *error)
 {
     int size;

@@ -9,6 +9,9 @@
 /* Was this process started by an mpiexec or srun, of any MPI? */
 bool job_is_launched(void);
 
+/* Before or without MPI: is this the one process of its launch that should print a message for all? */
+bool job_speaks(void);
+
 /* MPI_Init, errors return. Fails where the launcher belongs to another MPI: every process would then believe to be
  * alone, and all would write the same file. */
 pl_status job_init_coll(int *argc, char ***argv, struct pl_error *error);

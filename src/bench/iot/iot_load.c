@@ -1,6 +1,8 @@
 /* From a keyword file to a checked spec on every rank. */
 #include "bench/iot/iot_suite.h"
 
+#include "base/path.h"
+
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -8,7 +10,12 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { TESTS_MAX = 64, FILE_MAX = 16 << 20 };
+enum {
+    TESTS_MAX = 64,
+    FILE_MAX = 16 << 20,
+    /* Open MPI 4.1 aborts the job when a name is longer than its shared file pointer can put into a buffer. */
+    FILENAME_LONGEST = PIOLET_IS_OPENMPI ? 240 : 4000
+};
 
 static pl_status read_stream(FILE *stream, const char *path, struct text *out, struct pl_error *error)
 {
@@ -55,39 +62,17 @@ static pl_status check_hint_lengths(const struct spec *spec, const struct spec_b
     return PL_OK;
 }
 
-/* The path in one spelling, though the file itself may not exist yet; false where its directory does not. */
-static bool spell_out(const char *path, char ret_whole[PATH_MAX])
-{
-    char directory[PATH_MAX];
-    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
-    if ((size_t)(name - path) >= sizeof directory)
-        return false;
-    snprintf(directory, sizeof directory, "%.*s", slash ? (int)(name - path) : 1, slash ? path : ".");
-    char *whole = realpath(directory, NULL);
-    const bool fits = whole && snprintf(ret_whole, PATH_MAX, "%s/%s", whole, name) < PATH_MAX;
-    free(whole);
-    return fits;
-}
-
-static bool same_file(const char *a, const char *b)
-{
-    struct stat first, second;
-    char whole_a[PATH_MAX], whole_b[PATH_MAX];
-    if (strcmp(a, b) == 0)
-        return true;
-    if (stat(a, &first) == 0 && stat(b, &second) == 0)
-        return first.st_dev == second.st_dev && first.st_ino == second.st_ino;
-    return spell_out(a, whole_a) && spell_out(b, whole_b) && strcmp(whole_a, whole_b) == 0;
-}
-
 /* Nothing that the user needs may be taken for the test file. */
 static pl_status check_filename(const struct spec *spec, const struct spec_block *block, struct pl_error *error)
 {
     const char *filename = spec_text(block, "filename");
-    if (same_file(filename, spec->timings_path))
+    if (strlen(filename) > FILENAME_LONGEST)
+        return spec_fail(spec, block, "filename", error, "has %zu characters; allowed with this MPI: up to %d",
+                         strlen(filename), FILENAME_LONGEST);
+    if (path_same(iot_local_path(filename), spec->timings_path))
         return spec_fail(spec, block, "filename", error, "'%.200s' is where the results go; allowed: another file",
                          filename);
-    if (same_file(filename, spec->path))
+    if (path_same(iot_local_path(filename), spec->path))
         return spec_fail(spec, block, "filename", error, "'%.200s' is this keyword file; allowed: another file",
                          filename);
     return PL_OK;

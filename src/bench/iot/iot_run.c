@@ -190,6 +190,17 @@ static pl_status check_place(const struct iot_run *run, const char *path, struct
     return remove(path) == 0 ? PL_OK : pl_fail_errno(error, errno, "removing '%s'", run->filename);
 }
 
+/* What a link leads to, not the link: it may stand for a place on another file system. */
+static int remove_target(const char *path)
+{
+    char *target = realpath(path, NULL);
+    if (!target)
+        return -1;
+    const int result = remove(target);
+    free(target);
+    return result;
+}
+
 pl_status iot_clear_file(const struct iot_run *run, struct pl_error *error)
 {
     const char *path = iot_local_path(run->filename);
@@ -199,7 +210,7 @@ pl_status iot_clear_file(const struct iot_run *run, struct pl_error *error)
     if (stat(path, &info) == 0) {
         if (S_ISDIR(info.st_mode))
             return pl_fail(error, PL_E_INPUT, "'%s' is a directory; filename must name a file", run->filename);
-        if (S_ISREG(info.st_mode) && remove(path) != 0)
+        if (S_ISREG(info.st_mode) && remove_target(path) != 0)
             return pl_fail_errno(error, errno, "removing the old '%s'", run->filename);
     }
     const pl_status status = check_place(run, path, error);

@@ -82,7 +82,7 @@ static pl_status sinunix_read(struct lowlevel *low, struct pl_error *error)
 static pl_status sinunix_open(struct lowlevel *low, struct pl_error *error)
 {
     const bool writes = low->run->set.write_bytes > 0;
-    low->fd = open(low->run->filename, (writes ? O_RDWR | O_CREAT : O_RDONLY) | O_CLOEXEC, 0666);
+    low->fd = open(iot_local_path(low->run->filename), (writes ? O_RDWR | O_CREAT : O_RDONLY) | O_CLOEXEC, 0666);
     return low->fd >= 0 ? PL_OK : pl_fail_errno(error, errno, "opening '%s'", low->run->filename);
 }
 

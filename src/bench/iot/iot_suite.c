@@ -260,8 +260,8 @@ static pl_status check_clock(struct pl_error *error)
     return environment_clock_check(&clock, error);
 }
 
-pl_status iot_suite_run_coll(MPI_Comm comm, const struct spec *spec, const char *output,
-                             const struct iot_observer *observer, int64_t *ret_failed, struct pl_error *error)
+pl_status iot_suite_run_coll(MPI_Comm comm, const struct spec *spec, const struct iot_observer *observer,
+                             int64_t *ret_failed, struct pl_error *error)
 {
     struct suite suite = {.comm = comm, .spec = spec, .observer = observer, .began = MPI_Wtime()};
     MPI_Comm_rank(comm, &suite.rank);
@@ -275,7 +275,7 @@ pl_status iot_suite_run_coll(MPI_Comm comm, const struct spec *spec, const char 
     struct coll_verdict verdict;
     pl_status status = check_clock(error);
     if (status == PL_OK && suite.rank == 0)
-        status = blockfile_writer_open(output ? output : spec->timings_path, &suite.writer, error);
+        status = blockfile_writer_open(spec->timings_path, &suite.writer, error);
     status = coll_agree_coll(comm, status, error, &verdict);
     for (size_t b = 0; b < spec->block_count && status == PL_OK; b++)
         status = run_block_coll(&suite, &spec->blocks[b], error);

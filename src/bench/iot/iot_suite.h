@@ -46,8 +46,8 @@ void iot_set_of(const struct spec_block *block, int nprocs, int64_t number, stru
 struct iot_totals iot_suite_totals(const struct spec *spec, int nprocs);
 
 /* Runs all blocks. *ret_failed counts the sets that failed; a status other than PL_OK means that the run had to stop
- * (no clock, results not writable). `output` NULL: the spec's timingsfilename. */
-pl_status iot_suite_run_coll(MPI_Comm comm, const struct spec *spec, const char *output,
-                             const struct iot_observer *observer, int64_t *ret_failed, struct pl_error *error);
+ * (no clock, results not writable). */
+pl_status iot_suite_run_coll(MPI_Comm comm, const struct spec *spec, const struct iot_observer *observer,
+                             int64_t *ret_failed, struct pl_error *error);
 
 #endif

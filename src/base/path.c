@@ -1,0 +1,32 @@
+#include "base/path.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* The path in one spelling, though the file itself may not exist yet; false where its directory does not. */
+static bool spell_out(const char *path, char ret_whole[PATH_MAX])
+{
+    char directory[PATH_MAX];
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    if ((size_t)(name - path) >= sizeof directory)
+        return false;
+    snprintf(directory, sizeof directory, "%.*s", slash ? (int)(name - path) : 1, slash ? path : ".");
+    char *whole = realpath(directory, NULL);
+    const bool fits = whole && snprintf(ret_whole, PATH_MAX, "%s/%s", whole, name) < PATH_MAX;
+    free(whole);
+    return fits;
+}
+
+bool path_same(const char *a, const char *b)
+{
+    struct stat first, second;
+    char whole_a[PATH_MAX], whole_b[PATH_MAX];
+    if (strcmp(a, b) == 0)
+        return true;
+    if (stat(a, &first) == 0 && stat(b, &second) == 0)
+        return first.st_dev == second.st_dev && first.st_ino == second.st_ino;
+    return spell_out(a, whole_a) && spell_out(b, whole_b) && strcmp(whole_a, whole_b) == 0;
+}
