@@ -61,7 +61,8 @@ static void consider(const char *name, const char *found, const char **best, int
 const char *spec_keyword_nearest(const struct spec_test *test, const char *found)
 {
     const char *best = NULL;
-    int distance = (int)strlen(found) / 3 + 1; /* farther away is no misspelling */
+    const size_t length = strlen(found);
+    int distance = length > 9 ? 4 : (int)length / 3 + 1; /* farther away is no misspelling */
     static const char *const common[] = {"classname", "testname", "timingsfilename"};
     for (size_t i = 0; i < sizeof common / sizeof common[0]; i++)
         consider(common[i], found, &best, &distance);

@@ -62,7 +62,7 @@ one_keyword_file_at_a_time a.in b.in
 allowed:_auto,_always,_never --progress sometimes a.in
 'nosuch'_is_not_a_test --keywords nosuch
 nosuch --nosuch a.in
-requires_an_argument -o
+needs_a_value -o
 END
 no_files_but a.in
 

@@ -213,8 +213,8 @@ pl_status iot_clear_file(const struct iot_run *run, struct pl_error *error)
         if (S_ISREG(info.st_mode) && remove_target(path) != 0)
             return pl_fail_errno(error, errno, "removing the old '%s'", run->filename);
     }
-    const pl_status status = check_place(run, path, error);
-    return status == PL_OK ? check_space(run, path, error) : status;
+    const pl_status status = check_space(run, path, error);
+    return status == PL_OK ? check_place(run, path, error) : status;
 }
 
 void iot_remove_file(const struct iot_run *run)
