@@ -21,6 +21,7 @@ enum {
     OPT_FROM,
     OPT_TO,
     OPT_SKIP,
+    OPT_TIMES,
     OPT_OUTPUT,
     OPT_JSON,
     OPT_CSV,
@@ -45,6 +46,7 @@ static const struct {
 } TOOLS[] = {{"rawdata", analysis_rawdata},
              {"distribution", analysis_distribution},
              {"allav", analysis_allav},
+             {"kernel", analysis_kernel},
              {"export", NULL}};
 
 enum { TOOL_COUNT = sizeof TOOLS / sizeof TOOLS[0] };
@@ -76,8 +78,9 @@ static int take_skip(const char *value, struct analysis_request *request)
 static const struct {
     int id;
     const char *name;
-} SELECTIONS[] = {{OPT_BLOCK, "--block"}, {OPT_TEST, "--test"}, {OPT_SET, "--set"}, {OPT_OP, "--op"},
-                  {OPT_RANK, "--rank"},   {OPT_FROM, "--from"}, {OPT_TO, "--to"},   {OPT_SKIP, "--skip"}};
+} SELECTIONS[] = {{OPT_BLOCK, "--block"}, {OPT_TEST, "--test"}, {OPT_SET, "--set"},
+                  {OPT_OP, "--op"},       {OPT_RANK, "--rank"}, {OPT_FROM, "--from"},
+                  {OPT_TO, "--to"},       {OPT_SKIP, "--skip"}, {OPT_TIMES, "--times"}};
 
 static void note_selection(int id, struct command *command)
 {
@@ -111,6 +114,9 @@ static int take_option(int id, const char *value, struct command *command)
         return take_number("to", value, 0, &request->to);
     case OPT_SKIP:
         return take_skip(value, request);
+    case OPT_TIMES:
+        request->times = true;
+        return CLI_OK;
     case OPT_OUTPUT:
         command->output = value;
         return CLI_OK;
@@ -140,6 +146,8 @@ static int check_command(const struct command *command)
     if (is_standard_output(command->json) && is_standard_output(command->csv))
         return cli_usage_error(&cli_verb_analyze, "--json and --csv cannot both go to standard output");
     if (command->tool) {
+        if (command->request.times && command->tool != analysis_kernel)
+            return cli_usage_error(&cli_verb_analyze, "--times belongs to kernel");
         if (command->format)
             return cli_usage_error(&cli_verb_analyze, "--format belongs to export; %s has --json and --csv",
                                    command->tool_name);
@@ -170,7 +178,7 @@ static int parse_command(int argc, char **argv, struct command *command)
             return wrong;
     }
     if (optind == argc)
-        return cli_usage_error(&cli_verb_analyze, "a tool is missing: rawdata, distribution, allav or export");
+        return cli_usage_error(&cli_verb_analyze, "a tool is missing: rawdata, distribution, allav, kernel or export");
     command->tool_name = argv[optind++];
     for (size_t i = 0; i < TOOL_COUNT; i++)
         if (strcmp(command->tool_name, TOOLS[i].name) == 0) {
@@ -179,7 +187,7 @@ static int parse_command(int argc, char **argv, struct command *command)
                 return cli_usage_error(&cli_verb_analyze, "a block file is missing");
             return check_command(command);
         }
-    return cli_usage_error(&cli_verb_analyze, "'%s' is not a tool: rawdata, distribution, allav or export",
+    return cli_usage_error(&cli_verb_analyze, "'%s' is not a tool: rawdata, distribution, allav, kernel or export",
                            command->tool_name);
 }
 
@@ -233,6 +241,21 @@ static int close_output(FILE *stream, const char *name)
 
 /* ---- running ---- */
 
+static void complain_of_tool(const struct command *command, const struct analysis_input *input,
+                             const struct pl_error *error)
+{
+    if (error->status == PL_E_INPUT && command->tool != analysis_kernel &&
+        analysis_only_kernels(&command->request, input)) {
+        cli_complain(&cli_verb_analyze,
+                     "the selected sets are of kernels with one time for each rank and no series, for which "
+                     "'piolet analyze kernel' is the tool");
+        return;
+    }
+    cli_complain(&cli_verb_analyze, "%s", error->text);
+    if (error->status == PL_E_INPUT)
+        analysis_describe(input, stderr);
+}
+
 static int run_tool(struct command *command, const struct analysis_input *input)
 {
     struct analysis_request *request = &command->request;
@@ -246,9 +269,7 @@ static int run_tool(struct command *command, const struct analysis_input *input)
     if ((command->json && !request->json) || (command->csv && !request->csv)) {
         /* open_output() said why */
     } else if (command->tool(request, input, &error) != PL_OK) {
-        cli_complain(&cli_verb_analyze, "%s", error.text);
-        if (error.status == PL_E_INPUT)
-            analysis_describe(input, stderr);
+        complain_of_tool(command, input, &error);
     } else {
         exit_status = CLI_OK;
     }
@@ -288,30 +309,32 @@ static int analyze_run(int argc, char **argv)
 const struct cli_verb cli_verb_analyze = {
     .name = "analyze",
     .summary = "tables, plots and exports of measured times",
-    .synopsis = "rawdata|distribution|allav|export [OPTION]... FILE...",
+    .synopsis = "TOOL [OPTION]... FILE...",
     .details = "Tools:\n"
                "  rawdata       times against the loop counter, averages of a region\n"
                "  distribution  distribution of the times of a region, for each process\n"
                "  allav         rate against file size and block size, with errors\n"
+               "  kernel        rates of kernels by size, process grid, distribution and hints\n"
                "  export        everything in the files as JSON or CSV\n"
                "FILE is a block file as written by the benchmarks; - is standard input.",
-    .options = (const struct cli_option[]){{OPT_BLOCK, "block", 'b', "N",
-                                            "only block N, counted from 1 over all files"},
-                                           {OPT_TEST, "test", 't', "NAME", "only blocks of this test"},
-                                           {OPT_SET, "set", 's', "N", "only parameter set N of each block"},
-                                           {OPT_OP, "op", 0, "KEY", "only this operation: w, r, t, wI, ..."},
-                                           {OPT_RANK, "rank", 'r', "LIST", "only these ranks, e.g. 0,2-5"},
-                                           {OPT_FROM, "from", 0, "J", "region: first loop counter, from 0"},
-                                           {OPT_TO, "to", 0, "J", "region: last loop counter, inclusive"},
-                                           {OPT_SKIP, "skip", 0, "N|auto",
-                                            "leave out the first N operations of the region as\n"
-                                            "start-up, or as many as the stated rule finds"},
-                                           {OPT_OUTPUT, "output", 'o', "FILE",
-                                            "plot: FILE.svg, or FILE.png where rsvg-convert is\n"
-                                            "installed; export: where to write"},
-                                           {OPT_JSON, "json", 0, "FILE", "summary as JSON (- is standard output)"},
-                                           {OPT_CSV, "csv", 0, "FILE", "summary as CSV (- is standard output)"},
-                                           {OPT_FORMAT, "format", 0, "json|csv", "of export"},
-                                           {0}},
+    .options =
+        (const struct cli_option[]){{OPT_BLOCK, "block", 'b', "N", "only block N, counted from 1 over all files"},
+                                    {OPT_TEST, "test", 't', "NAME", "only blocks of this test"},
+                                    {OPT_SET, "set", 's', "N", "only parameter set N of each block"},
+                                    {OPT_OP, "op", 0, "KEY", "only this operation: w, r, t, wI, write, gather, ..."},
+                                    {OPT_RANK, "rank", 'r', "LIST", "only these ranks, e.g. 0,2-5"},
+                                    {OPT_FROM, "from", 0, "J", "region: first loop counter, from 0"},
+                                    {OPT_TO, "to", 0, "J", "region: last loop counter, inclusive"},
+                                    {OPT_SKIP, "skip", 0, "N|auto",
+                                     "leave out the first N operations of the region as\n"
+                                     "start-up, or as many as the stated rule finds"},
+                                    {OPT_TIMES, "times", 0, NULL, "kernel: all times, not those with a rate alone"},
+                                    {OPT_OUTPUT, "output", 'o', "FILE",
+                                     "plot: FILE.svg, or FILE.png where rsvg-convert is\n"
+                                     "installed; export: where to write"},
+                                    {OPT_JSON, "json", 0, "FILE", "summary as JSON (- is standard output)"},
+                                    {OPT_CSV, "csv", 0, "FILE", "summary as CSV (- is standard output)"},
+                                    {OPT_FORMAT, "format", 0, "json|csv", "of export"},
+                                    {0}},
     .run = analyze_run,
 };

@@ -66,7 +66,7 @@ const char *analysis_op_text(const char *key, char text[ANALYSIS_NAME_MAX])
 {
     static const struct {
         const char *key, *name;
-    } names[] = {{"w", "write"}, {"r", "read"}, {"t", "task"}};
+    } names[] = {{"w", "write"}, {"r", "read"}, {"u", "update"}, {"t", "task"}};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         if (strcmp(key, names[i].key) == 0) {
             snprintf(text, ANALYSIS_NAME_MAX, "%s (%s)", names[i].name, key);

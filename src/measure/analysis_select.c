@@ -4,6 +4,7 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 static bool parse_rank(const char **text, int *ret_rank)
 {
@@ -82,6 +83,11 @@ bool analysis_next(const struct analysis_request *request, const struct analysis
     return false;
 }
 
+bool analysis_is_kernel(const struct blockfile_block *block)
+{
+    return strcasecmp(block->class_name, "Kernel") == 0;
+}
+
 bool analysis_is_times(const struct blockfile_series *series)
 {
     return strcmp(series->unit, "ns") == 0;
@@ -96,7 +102,7 @@ bool analysis_moves_data(const char *key)
     return true;
 }
 
-static bool seen_before(const struct blockfile_set *set, size_t index)
+static bool series_seen_before(const struct blockfile_set *set, size_t index)
 {
     for (size_t i = 0; i < index; i++)
         if (strcmp(set->series[i].key, set->series[index].key) == 0)
@@ -104,24 +110,57 @@ static bool seen_before(const struct blockfile_set *set, size_t index)
     return false;
 }
 
+static bool time_seen_before(const struct blockfile_set *set, size_t index)
+{
+    for (size_t i = 0; i < index; i++)
+        if (strcmp(set->times[i].key, set->times[index].key) == 0)
+            return true;
+    return false;
+}
+
+/* What has hundreds of series has them for hundreds of ranks: the first few name all operations. */
+enum { DESCRIBED = 256 };
+
+static void describe_series(const struct blockfile_set *set, int *low, int *high, FILE *stream)
+{
+    const char *before = "operations ";
+    for (size_t i = 0; i < set->series_count; i++) {
+        const struct blockfile_series *series = &set->series[i];
+        *low = series->rank < *low ? series->rank : *low;
+        *high = series->rank > *high ? series->rank : *high;
+        if (i >= DESCRIBED || !analysis_is_times(series) || series_seen_before(set, i))
+            continue;
+        fprintf(stream, "%s%s", before, series->key);
+        if (series->count)
+            fprintf(stream, " (0-%" PRId64 ")", series->count - 1);
+        before = ", ";
+    }
+}
+
+/* Single times are all that most kernels have. */
+static void describe_times(const struct blockfile_set *set, int *low, int *high, FILE *stream)
+{
+    const char *before = "times ";
+    for (size_t i = 0; i < set->time_count; i++) {
+        *low = set->times[i].rank < *low ? set->times[i].rank : *low;
+        *high = set->times[i].rank > *high ? set->times[i].rank : *high;
+        if (i >= DESCRIBED || time_seen_before(set, i))
+            continue;
+        fprintf(stream, "%s%s", before, set->times[i].key);
+        before = ", ";
+    }
+}
+
 static void describe_set(const struct blockfile_set *set, FILE *stream)
 {
     int low = INT_MAX;
     int high = -1;
     fprintf(stream, "    set %" PRId64 ": ", set->number);
-    const char *before = "operations ";
-    for (size_t i = 0; i < set->series_count; i++) {
-        const struct blockfile_series *series = &set->series[i];
-        low = series->rank < low ? series->rank : low;
-        high = series->rank > high ? series->rank : high;
-        /* what has hundreds of series has them for hundreds of ranks: the first few name all operations */
-        if (i < 256 && analysis_is_times(series) && !seen_before(set, i)) {
-            fprintf(stream, "%s%s (0-%" PRId64 ")", before, series->key, series->count - 1);
-            before = ", ";
-        }
-    }
+    describe_series(set, &low, &high, stream);
+    if (set->series_count == 0)
+        describe_times(set, &low, &high, stream);
     if (high >= 0)
-        fprintf(stream, "; ranks %d-%d\n", low, high);
+        fprintf(stream, "; ranks %d-%d%s\n", low, high, set->error_count ? " (failed)" : "");
     else
         fprintf(stream, "no series%s\n", set->error_count ? " (failed)" : "");
 }

@@ -21,6 +21,7 @@ struct analysis_request {
     int64_t from, to; /* counters, inclusive */
     int64_t skip;
     bool skip_auto;
+    bool times;       /* of kernels: all times, not those with a rate alone */
     const char *plot; /* file name, NULL: no plot */
     FILE *text;       /* NULL: none; borrowed, as the next two */
     FILE *json;
@@ -47,6 +48,9 @@ struct analysis_chosen {
 /* The next matching set after *chosen ({0} to begin with); false at the end. */
 bool analysis_next(const struct analysis_request *request, const struct analysis_input *input,
                    struct analysis_chosen *chosen);
+
+/* A block of the class of kernels. */
+bool analysis_is_kernel(const struct blockfile_block *block);
 
 /* Lists blocks, tests, sets, operations and ranks: the help for a selection that matched nothing. */
 void analysis_describe(const struct analysis_input *input, FILE *stream);

@@ -11,5 +11,10 @@ pl_status analysis_distribution(const struct analysis_request *request, const st
                                 struct pl_error *error);
 pl_status analysis_allav(const struct analysis_request *request, const struct analysis_input *input,
                          struct pl_error *error);
+pl_status analysis_kernel(const struct analysis_request *request, const struct analysis_input *input,
+                          struct pl_error *error);
+
+/* Something matches, and all of it is kernels with single times and no series: nothing for the other tools. */
+bool analysis_only_kernels(const struct analysis_request *request, const struct analysis_input *input);
 
 #endif

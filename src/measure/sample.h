@@ -10,7 +10,7 @@
 #include <mpi.h>
 #include <stdint.h>
 
-enum { SAMPLE_SERIES_MAX = 16, SAMPLE_TIMES_MAX = 16, SAMPLE_NAME_MAX = 16 };
+enum { SAMPLE_SERIES_MAX = 16, SAMPLE_TIMES_MAX = 32, SAMPLE_NAME_MAX = 16 };
 
 struct sample_series {
     char key[SAMPLE_NAME_MAX];

@@ -1,6 +1,7 @@
 /* The pure half of the array kernels: keywords, sizes and grids. */
 #include "base/units.h"
 #include "bench/iot/iot_matrix.h"
+#include "measure/spec_value.h"
 
 #include <assert.h>
 #include <stdio.h>
@@ -8,6 +9,7 @@
 
 #define SIZE_MAX_ELEMENTS 1e9
 #define PROCS_MAX         1e6
+#define BYTES_MAX         0x1p62
 
 #define MATRIX_COUNT(count_name, count_alias, count_help)                                                              \
     {                                                                                                                  \
@@ -95,6 +97,8 @@ static const char *distribution_of(const struct spec_block *block)
     const struct spec_value *given = spec_find(block, "distribution");
     if (given)
         return given->text;
+    if (!spec_find(block, "xproc"))
+        return "BLOCK,*"; /* transpose, which has no grid to choose */
     return dims_of(block) == 3 ? "BLOCK,BLOCK,BLOCK" : "BLOCK,BLOCK";
 }
 
@@ -163,17 +167,35 @@ static pl_status check_exact(const struct spec *spec, const struct spec_block *b
     const struct piolet_dist_shape *shape = piolet_dist_shape_of(dist);
     for (int d = 0; rules->kind == PIOLET_DIST_RULES && d < shape->dims; d++)
         if (rules->rule[d].kind == PIOLET_DIST_BLOCK && shape->size[d] % shape->grid[d] != 0)
-            return spec_fail(spec, block, SIZE_NAMES[d], error,
-                             "%lld elements do not divide among %lld processes; allowed: a multiple of %lld, or "
-                             "distribution BALANCED along this axis",
-                             (long long)shape->size[d], (long long)shape->grid[d], (long long)shape->grid[d]);
+            return spec_fail(
+                spec, block, SIZE_NAMES[d], error,
+                "%lld elements do not divide among %lld processes; allowed: a multiple of %lld%s",
+                (long long)shape->size[d], (long long)shape->grid[d], (long long)shape->grid[d],
+                spec_keyword_find(block->test, "distribution") ? ", or distribution BALANCED along this axis" : "");
     return PL_OK;
+}
+
+/* Sizes in bytes are signed 64-bit numbers everywhere below. */
+static pl_status check_bytes(const struct spec *spec, const struct spec_block *block, int nprocs, int64_t index,
+                             struct pl_error *error)
+{
+    const struct piolet_dist_shape shape = matrix_shape(block, nprocs, index);
+    double bytes = 8;
+    for (int d = 0; d < shape.dims; d++)
+        bytes *= (double)shape.size[d];
+    if (bytes <= BYTES_MAX)
+        return PL_OK;
+    return spec_fail(spec, block, "xsize", error,
+                     "an array of %.3g elements is larger than any file; allowed: sizes with a product up to %.3g",
+                     bytes / 8, BYTES_MAX / 8);
 }
 
 static pl_status check_set(const struct spec *spec, const struct spec_block *block, int nprocs, int64_t index,
                            struct pl_error *error)
 {
     pl_status status = check_grid(spec, block, nprocs, index, error);
+    if (status == PL_OK)
+        status = check_bytes(spec, block, nprocs, index, error);
     if (status != PL_OK)
         return status;
     piolet_dist *dist;

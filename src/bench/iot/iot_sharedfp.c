@@ -12,6 +12,7 @@
 #include "base/units.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -243,6 +244,18 @@ static pl_status walk_refill(struct walk *walk, size_t wanted, const char *filen
                    (long long)walk->offset + (long long)walk->have * 8);
 }
 
+/* Bit for bit: a number that is only near a name is damaged. */
+static bool is_name(double first, int64_t *ret_rank, int64_t *ret_number)
+{
+    const double scaled = first * 0x1p53;
+    if (!(scaled >= 0 && scaled < 0x1p53) || signbit(scaled) || scaled != floor(scaled))
+        return false;
+    const int64_t name = (int64_t)scaled;
+    *ret_rank = name >> NUMBER_BITS;
+    *ret_number = name & (((int64_t)1 << NUMBER_BITS) - 1);
+    return true;
+}
+
 /* One record: the next one of its rank, and whole. `seen` counts the records of each rank. */
 static pl_status walk_record(const struct sharedfp *s, struct walk *walk, int64_t *seen, const int64_t *counts,
                              struct pl_error *error)
@@ -250,10 +263,9 @@ static pl_status walk_record(const struct sharedfp *s, struct walk *walk, int64_
     pl_status status = walk_refill(walk, 1, s->run->filename, error);
     if (status != PL_OK)
         return status;
-    const double first = walk->numbers[walk->next] * 0x1p53;
-    const int64_t name = first >= 0 && first < 0x1p53 ? (int64_t)first : -1;
-    const int64_t rank = name >> NUMBER_BITS, number = name & (((int64_t)1 << NUMBER_BITS) - 1);
-    if (name < 0 || rank >= s->run->nprocs || number >= counts[rank])
+    int64_t rank, number;
+    if (!is_name(walk->numbers[walk->next], &rank, &number) || rank >= s->run->nprocs || number >= counts[rank] ||
+        length_of(s, rank, number) == 0)
         return pl_fail(error, PL_E_DATA, "checking '%s': no record begins at byte %lld", s->run->filename,
                        (long long)walk->offset);
     while (seen[rank] < number && length_of(s, rank, seen[rank]) == 0)
@@ -294,6 +306,20 @@ static pl_status walk_file(const struct sharedfp *s, struct walk *walk, int64_t 
     return PL_OK;
 }
 
+/* Behind the last record nothing may stand: it would have been written twice. Preallocated bytes are zero. */
+static pl_status walk_rest(const struct sharedfp *s, struct walk *walk, int64_t bytes, struct pl_error *error)
+{
+    const size_t most = (size_t)s->most / 8;
+    if (fseeko(walk->stream, (off_t)bytes, SEEK_SET) != 0)
+        return pl_fail_errno(error, errno, "checking '%s'", s->run->filename);
+    const size_t have = fread(walk->numbers, sizeof *walk->numbers, most, walk->stream);
+    for (size_t i = 0; i < have; i++)
+        if (walk->numbers[i] != 0)
+            return pl_fail(error, PL_E_DATA, "checking '%s': %lld bytes were written, but something stands behind them",
+                           s->run->filename, (long long)bytes);
+    return PL_OK;
+}
+
 static pl_status prove(const struct sharedfp *s, const int64_t *counts, int64_t bytes, struct pl_error *error)
 {
     struct walk walk = {.capacity = (size_t)s->most / 8 + (1 << 17)};
@@ -307,6 +333,8 @@ static pl_status prove(const struct sharedfp *s, const int64_t *counts, int64_t 
         status = pl_fail_errno(error, errno, "opening '%s' for the check", s->run->filename);
     else
         status = walk_file(s, &walk, seen, counts, bytes, error);
+    if (status == PL_OK)
+        status = walk_rest(s, &walk, bytes, error);
     if (walk.stream)
         fclose(walk.stream);
     free(walk.numbers);
