@@ -17,25 +17,18 @@
  * The result is proved twice. Every column's sum is kept in memory when it is written and compared whenever it is read:
  * a file changed behind our back, or a lost write, is named by panel and byte. And A x = b is solved with the factors
  * in the file, A being made again from the seed. */
+#include "bench/iot/iot_outofcore.h"
+
 #include "bench/iot/iot_course.h"
 #include "bench/iot/iot_file.h"
-#include "bench/iot/iot_lu.h"
-
-#include "base/units.h"
 
 #include <errno.h>
 #include <float.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define RESIDUAL_MAX 16.0 /* the threshold of the Linpack benchmark */
-
-/* Of a column, above and from its panel's diagonal block down: the streamed parts are checked alone. */
-struct sums {
-    uint64_t upper, lower;
-};
 
 /* Rows `top` to n - 1 of panel k, and this rank's columns of them. */
 struct part {
@@ -68,7 +61,7 @@ struct outofcore {
     double *panel; /* the panel that is applied, packed */
     double *share;
     int *pivots; /* of all columns; within a panel from 1 */
-    struct sums *sums;
+    struct outofcore_sums *sums;
     double *b, *x, *rest; /* rest: A x - b */
     struct stream stream;
     int *counts, *places; /* of MPI_Allgatherv */
@@ -110,11 +103,11 @@ static bool go_on_coll(struct outofcore *o, pl_status status)
 /* ---- sums ---- */
 
 /* `column` begins at row `top` of a column of panel k: row 0, or that of the diagonal block. */
-static struct sums sums_of(const struct outofcore *o, int64_t k, int64_t top, const double *column)
+static struct outofcore_sums sums_of(const struct outofcore *o, int64_t k, int64_t top, const double *column)
 {
     const int64_t diagonal = lu_top(&o->plan, k);
-    return (struct sums){.upper = lu_sum(column, diagonal - top),
-                         .lower = lu_sum(column + (diagonal - top), o->plan.n - diagonal)};
+    return (struct outofcore_sums){.upper = lu_sum(column, diagonal - top),
+                                   .lower = lu_sum(column + (diagonal - top), o->plan.n - diagonal)};
 }
 
 static void note_sums(struct outofcore *o, int64_t k, const double *panel)
@@ -130,8 +123,8 @@ static pl_status compare_sums(struct outofcore *o, const struct part *part, cons
 {
     for (int64_t c = 0; c < part->columns; c++) {
         const int64_t column = lu_top(&o->plan, part->k) + part->first + c;
-        const struct sums is = sums_of(o, part->k, part->top, columns + c * part->rows);
-        const struct sums was = o->sums[column];
+        const struct outofcore_sums is = sums_of(o, part->k, part->top, columns + c * part->rows);
+        const struct outofcore_sums was = o->sums[column];
         const bool upper_differs = part->top == 0 && is.upper != was.upper;
         if (!upper_differs && is.lower == was.lower)
             continue;
@@ -706,129 +699,13 @@ static const struct iot_course OUTOFCORE_COURSE[] = {
     {outofcore_close_coll, "post_time", IOT_CLOSES},
 };
 
-/* ---- plan ---- */
-
-#define ORDER_MAX 1e6
-
-static const struct spec_keyword OUTOFCORE_KEYWORDS[] = {
-    {.name = "numsizes",
-     .alias = "numproblemsizes",
-     .type = SPEC_INT,
-     .required = true,
-     .min = 1,
-     .max = 1e6,
-     .help = "problem sizes to run"},
-    {.name = "size",
-     .alias = "xsize",
-     .type = SPEC_INT,
-     .list = true,
-     .required = true,
-     .min = 1,
-     .max = ORDER_MAX,
-     .help = "orders of the matrix"},
-    {.name = "memory",
-     .type = SPEC_MB,
-     .required = true,
-     .min = 8e-6,
-     .max = 1e9,
-     .help = "of each process for panels of the matrix, which must not fit in that of all"},
-    {.name = "panel",
-     .type = SPEC_INT,
-     .min = 1,
-     .max = ORDER_MAX,
-     .help = "columns that are factored, streamed and applied at a time; chosen from the memory if not given"},
-    {.name = "collective", .type = SPEC_BOOL, .default_text = "true", .help = "collective calls, or independent ones"},
-    {.name = "prefetch", .type = SPEC_BOOL, .default_text = "true", .help = "read the next panel while one is applied"},
-    {.name = "allow_incore",
-     .type = SPEC_BOOL,
-     .default_text = "false",
-     .help = "also take a matrix that fits in memory"},
-    {0},
-};
-
-static int64_t order_of(const struct spec_block *block, int64_t index)
-{
-    return (int64_t)spec_find(block, "size")->numbers[index % (int64_t)spec_number(block, "numsizes")];
-}
-
-static int64_t panel_asked(const struct spec_block *block)
-{
-    return spec_find(block, "panel") ? (int64_t)spec_number(block, "panel") : 0;
-}
-
-static int64_t memory_of(const struct spec_block *block)
-{
-    return spec_find(block, "memory")->bytes[0];
-}
-
-static struct lu_plan plan_of(const struct spec_block *block, int nprocs, int64_t index)
-{
-    return lu_plan_make(order_of(block, index), nprocs, memory_of(block), panel_asked(block));
-}
-
-static pl_status check_order(const struct spec *spec, const struct spec_block *block, int nprocs, int64_t index,
-                             struct pl_error *error)
-{
-    const struct lu_plan plan = plan_of(block, nprocs, index);
-    const int64_t matrix = 8 * plan.n * plan.n, memory = memory_of(block);
-    const int64_t least = lu_least_bytes(plan.n, nprocs, panel_asked(block));
-    if (8 * plan.n * plan.panel > LU_PANEL_BYTES_MAX)
-        return spec_fail(spec, block, "panel", error,
-                         "%lld columns of %lld numbers are more than one call can move; allowed: at most %lld",
-                         (long long)plan.panel, (long long)plan.n, (long long)(LU_PANEL_BYTES_MAX / (8 * plan.n)));
-    if (plan.held == 0)
-        return spec_fail(spec, block, "memory", error,
-                         "%.6f MB do not hold the panels that order %lld needs on each of %d processes (one kept, one "
-                         "applied, a share of the next, of %lld columns); allowed: at least %.6f",
-                         (double)memory * 1e-6, (long long)plan.n, nprocs, (long long)plan.panel, (double)least * 1e-6);
-    if (memory >= (matrix + nprocs - 1) / nprocs && !spec_is_true(block, "allow_incore"))
-        return spec_fail(
-            spec, block, "memory", error,
-            "the matrix of order %lld, %.6f MB, fits in the %.6f MB of each of %d processes; allowed: less "
-            "than %.6f, or allow_incore true",
-            (long long)plan.n, (double)matrix * 1e-6, (double)memory * 1e-6, nprocs, (double)matrix * 1e-6 / nprocs);
-    return PL_OK;
-}
-
-static pl_status outofcore_check(const struct spec *spec, const struct spec_block *block, int nprocs, int64_t *ret_sets,
-                                 struct pl_error *error)
-{
-    const int64_t sizes = (int64_t)spec_number(block, "numsizes");
-    pl_status status = iot_check_list(spec, block, "numsizes", "size", error);
-    for (int64_t i = 0; i < sizes && status == PL_OK; i++)
-        status = check_order(spec, block, nprocs, i, error);
-    *ret_sets = sizes * (int64_t)spec_number(block, "repeat");
-    return status;
-}
-
-static void outofcore_describe(const struct spec_block *block, int nprocs, int64_t index, struct iot_set *ret_set)
-{
-    const struct lu_plan plan = plan_of(block, nprocs, index);
-    const int64_t matrix = 8 * plan.n * plan.n, streamed = lu_streamed_panels(&plan) + 2 * plan.panels;
-    const int64_t samples = 3 * plan.held * plan.slabs + 2 * streamed;
-    int64_t lower = 0; /* read once more to solve */
-    for (int64_t k = 0; k < plan.panels; k++)
-        lower += 8 * lu_width(&plan, k) * (plan.n - lu_top(&plan, k));
-    char memory[UNITS_TEXT_MAX];
-    *ret_set = (struct iot_set){
-        .file_bytes = matrix,
-        .write_bytes = 2 * matrix,                                   /* filled, factored */
-        .read_bytes = 2 * matrix + lu_streamed_bytes(&plan) + lower, /* slabs, and whole once more to solve */
-        .mean_bytes = (double)matrix / (double)plan.panels,          /* of w and r */
-        .samples = samples,
-        .memory_bytes = lu_plan_bytes(&plan) + plan.n * (int64_t)(sizeof(int) + sizeof(struct sums) + 3 * 8) +
-                        8 * samples};
-    snprintf(ret_set->label, sizeof ret_set->label, "n %lld, memory %s, %lld slabs", (long long)plan.n,
-             units_bytes(memory_of(block), memory), (long long)plan.slabs);
-}
-
 static void note_params(struct iot_run *run, const struct lu_plan *plan)
 {
     iot_param(run, "n", "%lld", (long long)plan->n);
     iot_param(run, "panel", "%lld", (long long)plan->panel);
     iot_param(run, "panels", "%lld", (long long)plan->panels);
     iot_param(run, "slabs", "%lld", (long long)plan->slabs);
-    iot_param(run, "memory_bytes", "%lld", (long long)memory_of(run->block));
+    iot_param(run, "memory_bytes", "%lld", (long long)outofcore_memory(run->block));
     iot_param(run, "panels_bytes", "%lld", (long long)lu_plan_bytes(plan));
     iot_param(run, "filesize_bytes", "%lld", (long long)run->set.file_bytes);
     iot_param(run, "streamed_bytes", "%lld", (long long)lu_streamed_bytes(plan));
@@ -840,7 +717,7 @@ static void note_params(struct iot_run *run, const struct lu_plan *plan)
 static pl_status outofcore_run_coll(struct iot_run *run, struct pl_error *error, struct coll_verdict *ret_verdict)
 {
     struct outofcore o = {.run = run,
-                          .plan = plan_of(run->block, run->nprocs, run->index),
+                          .plan = outofcore_plan(run->block, run->nprocs, run->index),
                           .collective = spec_is_true(run->block, "collective"),
                           .prefetch = spec_is_true(run->block, "prefetch"),
                           .check = strcmp(spec_text(run->block, "check"), "none") != 0,
