@@ -205,7 +205,9 @@ static void set_line(struct blockfile_scan *scan, const char *name, size_t lengt
         end_set(scan, words);
         return;
     }
-    if (blockfile_scan_is(name, length, "set") || blockfile_scan_is(name, length, "end-block")) {
+    /* id, end-head: the opening line of another block was glued to a killed run's half line. */
+    if (blockfile_scan_is(name, length, "set") || blockfile_scan_is(name, length, "end-block") ||
+        blockfile_scan_is(name, length, "id") || blockfile_scan_is(name, length, "end-head")) {
         lose_set(scan, "it is not finished");
         between_line(scan, name, length, words);
         return;

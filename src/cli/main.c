@@ -1,6 +1,7 @@
 /* piolet: finds the verb and runs it. */
 #include "cli/cli.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -18,6 +19,15 @@ static bool asks_for_help(int argc, char **argv)
     return false;
 }
 
+/* What was printed may not have arrived: on a full disk, say. */
+static int finish(const struct cli_verb *verb, int status)
+{
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return status;
+    cli_complain(verb, "writing to standard output: %s", strerror(errno));
+    return status == CLI_OK ? CLI_FAILED : status;
+}
+
 int main(int argc, char **argv)
 {
     const char *name = argc > 1 ? argv[1] : "help";
@@ -32,10 +42,10 @@ int main(int argc, char **argv)
     }
     char *alone[] = {(char *)"help", NULL};
     if (argc < 2)
-        return verb->run(1, alone);
+        return finish(verb, verb->run(1, alone));
     if (asks_for_help(argc - 1, argv + 1)) {
         cli_print_help(verb);
-        return CLI_OK;
+        return finish(verb, CLI_OK);
     }
-    return verb->run(argc - 1, argv + 1);
+    return finish(verb, verb->run(argc - 1, argv + 1));
 }

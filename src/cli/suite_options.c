@@ -74,6 +74,6 @@ int suite_shell_main(const struct cli_verb *verb, const char *class_name, int ar
     if (dry_run)
         return suite_shell_dry_run(&request, ranks ? ranks : 1);
     if (ranks && !cli_launch_is_child())
-        return cli_launch(verb, ranks, argc, argv);
+        return suite_shell_check(&request, ranks) == CLI_OK ? cli_launch(verb, ranks, argc, argv) : CLI_USAGE;
     return suite_shell_run_coll(&request, argc, argv);
 }

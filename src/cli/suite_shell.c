@@ -27,6 +27,23 @@ static void print_block_plan(const struct spec *spec, const struct spec_block *b
     }
 }
 
+int suite_shell_check(const struct suite_request *request, int ranks)
+{
+    struct spec spec;
+    struct pl_error error;
+    if (strcmp(request->path, "-") == 0) /* can be read only once */
+        return CLI_OK;
+    pl_status status = iot_suite_load(ranks, request->path, request->class_name, request->overrides,
+                                      request->override_count, &spec, &error);
+    if (status == PL_OK) {
+        status = suite_export_check(request, &spec, &error);
+        spec_clear(&spec);
+    }
+    if (status != PL_OK)
+        cli_complain(request->verb, "%s", error.text);
+    return status == PL_OK ? CLI_OK : CLI_USAGE;
+}
+
 int suite_shell_dry_run(const struct suite_request *request, int ranks)
 {
     struct spec spec;
@@ -45,7 +62,10 @@ int suite_shell_dry_run(const struct suite_request *request, int ranks)
     printf("\nIn all: %lld sets; %.0f bytes written", (long long)totals.sets, totals.write_bytes);
     printf(" and %.0f read; largest file %s;\n", totals.read_bytes, units_bytes(totals.largest_file_bytes, text));
     printf("memory of a rank up to %s;", units_bytes(totals.memory_bytes, text));
-    printf(" results about %s,", units_bytes((int64_t)(totals.samples * 7), text));
+    const double head = 1500 + 60.0 * ranks, each_set = 1500 + 250.0 * ranks; /* bytes, roughly */
+    printf(" results about %s,",
+           units_bytes((int64_t)(totals.samples * 7 + (double)spec.block_count * head + (double)totals.sets * each_set),
+                       text));
     printf(" appended to '%s'.\nNothing was run.\n", spec.timings_path);
     spec_clear(&spec);
     return CLI_OK;

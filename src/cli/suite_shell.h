@@ -27,6 +27,9 @@ int suite_shell_main(const struct cli_verb *verb, const char *class_name, int ar
 /* The plan and what it costs, for `ranks` ranks; nothing is run. */
 int suite_shell_dry_run(const struct suite_request *request, int ranks);
 
+/* Looks at the keyword file before anything is started, so that a mistake is one message and no launcher's besides. */
+int suite_shell_check(const struct suite_request *request, int ranks);
+
 /* Starts MPI, runs, prints a row for each parameter set. Every rank calls. */
 int suite_shell_run_coll(const struct suite_request *request, int argc, char **argv);
 

@@ -77,8 +77,9 @@ static pl_status take_variants(struct spec_hint *hint, const struct spec_keyword
         status = take_one(hint, keyword, word, found);
     free(copy);
     if (status == PL_OK && hint->count != 1 && hint->count < variants) {
-        text_format(found, "the list holds %zu values, but numhints is %zu", hint->count, variants);
-        status = PL_E_INPUT;
+        text_format(found, "the list holds %zu values, but numhints is %zu; allowed: one value, or %zu", hint->count,
+                    variants, variants);
+        status = PL_E_FORMAT; /* the words are complete */
     }
     return status;
 }

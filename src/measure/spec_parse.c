@@ -275,6 +275,11 @@ static pl_status take_hint(struct parser *parser, struct spec_block *block, cons
     const struct spec_keyword *keyword = named ? NULL : spec_keyword_find(block->test, line->key);
     if (!named && !(keyword && keyword->hint))
         return PL_OK;
+    const char *name = named ? line->key + strlen("hint.") : line->key;
+    for (size_t i = 0; i < block->hint_count; i++)
+        if (strcmp(block->hints[i].key, name) == 0)
+            return complain(parser, line->line, "%s: given twice, first in line %d; allowed: once in a block",
+                            line->key, block->hints[i].line);
     struct spec_hint *grown = grow(block->hints, block->hint_count, sizeof *grown);
     if (!grown)
         return no_memory(parser);
@@ -286,10 +291,9 @@ static pl_status take_hint(struct parser *parser, struct spec_block *block, cons
     if (status == PL_OK)
         return PL_OK;
     parser->place = line->line ? NULL : "--set";
-    if (keyword)
+    if (keyword && status != PL_E_FORMAT)
         return bad_value(parser, line->line, keyword, line->value, &found);
-    complain(parser, line->line, "%s: %s; allowed: a value for each variant, or one for all", line->key,
-             text_get(&found));
+    complain(parser, line->line, "%s: %s", line->key, text_get(&found));
     text_clear(&found);
     return PL_E_INPUT;
 }

@@ -37,7 +37,7 @@ pl_status iot_course_coll(struct iot_run *run, const struct iot_course *course, 
         const bool closes = course[i].when & IOT_CLOSES;
         if (!applies(&course[i], &run->set) || (closes ? !opened : status != PL_OK))
             continue;
-        struct pl_error step_error;
+        struct pl_error step_error = {PL_OK, ""};
         struct coll_verdict step_verdict;
         const pl_status done = step_coll(run, &course[i], test, &step_error, &step_verdict);
         if (done == PL_OK) {

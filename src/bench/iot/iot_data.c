@@ -32,7 +32,8 @@ void iot_data_clear(struct iot_data *data)
 
 const double *iot_data_block(const struct iot_data *data, int64_t offset, uint64_t salt)
 {
-    const uint64_t window = rng_at(data->seed ^ salt, (uint64_t)offset) % IOT_DATA_WINDOWS;
+    const uint64_t turn = salt ? 1 + rng_mix(salt) % (IOT_DATA_WINDOWS - 1) : 0; /* never the window without salt */
+    const uint64_t window = (rng_at(data->seed, (uint64_t)offset) + turn) % IOT_DATA_WINDOWS;
     return data->pool + window * IOT_DATA_STEP;
 }
 

@@ -12,6 +12,7 @@
 
 enum {
     TESTS_MAX = 64,
+    SETS_MAX = 1000000,
     FILE_MAX = 16 << 20,
     /* Open MPI 4.1 aborts the job when a name is longer than its shared file pointer can put into a buffer. */
     FILENAME_LONGEST = PIOLET_IS_OPENMPI ? 240 : 4000
@@ -78,6 +79,14 @@ static pl_status check_filename(const struct spec *spec, const struct spec_block
     return PL_OK;
 }
 
+pl_status iot_suite_check_places(const struct spec *spec, struct pl_error *error)
+{
+    pl_status status = PL_OK;
+    for (size_t i = 0; i < spec->block_count && status == PL_OK; i++)
+        status = check_filename(spec, &spec->blocks[i], error);
+    return status;
+}
+
 static pl_status check_blocks(const struct spec *spec, int nprocs, struct pl_error *error)
 {
     for (size_t i = 0; i < spec->block_count; i++) {
@@ -88,6 +97,9 @@ static pl_status check_blocks(const struct spec *spec, int nprocs, struct pl_err
             status = check_hint_lengths(spec, block, error);
         if (status == PL_OK)
             status = iot_test_of(block)->check(spec, block, nprocs, &sets, error);
+        if (status == PL_OK && sets > SETS_MAX / (int64_t)block->hint_variants)
+            status = spec_fail(spec, block, "repeat", error, "%lld sets in this block; allowed: up to %d",
+                               (long long)sets * (long long)block->hint_variants, SETS_MAX);
         if (status != PL_OK)
             return status;
     }

@@ -104,11 +104,11 @@ pl_status lowlevel_mpi_close_coll(struct lowlevel *low, struct pl_error *error)
 
 /* ---- the course ---- */
 
-static pl_status add_series(struct lowlevel *low, struct pl_error *error)
+static pl_status add_series(struct lowlevel *low, bool refused, struct pl_error *error)
 {
     struct samples *samples = &low->run->samples;
     const bool interleaved = low->steps->compute != NULL;
-    const int64_t n = low->count, few = low->cycles < n ? low->cycles : n;
+    const int64_t n = refused ? 0 : low->count, few = low->cycles < n ? low->cycles : n;
     const struct {
         const char *key;
         const char *unit;
@@ -116,7 +116,7 @@ static pl_status add_series(struct lowlevel *low, struct pl_error *error)
         struct sample_series **place;
         bool wanted;
     } rows[] = {
-        {"t", "ns", n || low->collective ? low->cycles : 0, &low->t, interleaved},
+        {"t", "ns", !refused && (n || low->collective) ? low->cycles : 0, &low->t, interleaved},
         {"w", "ns", interleaved ? few : n, &low->w, true},
         {"r", "ns", interleaved ? few : n, &low->r, true},
         {"wI", "ns", n, &low->wI, interleaved},
@@ -149,9 +149,13 @@ static pl_status take_memory(void *test, struct pl_error *error)
 {
     struct lowlevel *low = test;
     const int64_t longest = iot_layout_longest(&low->layout);
-    pl_status status = add_series(low, error);
-    if (status == PL_OK)
-        status = iot_check_memory(low->run, error);
+    const pl_status memory = iot_check_memory(low->run, error);
+    struct pl_error series_error = {PL_OK, ""};
+    pl_status status = add_series(low, memory != PL_OK, &series_error);
+    if (memory == PL_OK && status != PL_OK)
+        *error = series_error;
+    if (memory != PL_OK)
+        status = memory;
     if (status != PL_OK || (low->run->rank != 0 && !low->shared))
         return status;
     fill_lengths(low);
@@ -199,9 +203,9 @@ static pl_status course_coll(struct lowlevel *low, struct pl_error *error, struc
         {do_open, "pre_time", who | IOT_OPENS},
         {preallocates ? do_preallocate : NULL, "palloc_time", who | IOT_WRITES},
         {low->steps->compute ? do_compute : NULL, NULL, who},
-        {do_write, NULL, who | IOT_WRITES},
+        {do_write, "write_time", who | IOT_WRITES},
         {do_sync, "sync_time", who | IOT_WRITES},
-        {do_read, NULL, who | IOT_READS},
+        {do_read, "read_time", who | IOT_READS},
         {do_close, "post_time", who | IOT_CLOSES},
     };
     return iot_course_coll(low->run, course, sizeof course / sizeof course[0], low, error, verdict);

@@ -190,26 +190,73 @@ static pl_status check_bytes(const struct spec *spec, const struct spec_block *b
                      bytes / 8, BYTES_MAX / 8);
 }
 
+#define KINDS_ALLOWED "a list of BLOCK, BALANCED, CYCLIC(k), *; multipartition; random(k); scatter(k)"
+
+/* The text's own message, but for the kinds that a kernel refuses below. */
+static pl_status bad_text(const struct spec *spec, const struct spec_block *block, char *message,
+                          struct pl_error *error)
+{
+    static const char keyword[] = "distribution ";
+    char *kinds = strstr(message, "; multipartition, ");
+    if (kinds)
+        *kinds = '\0';
+    return spec_fail(spec, block, "distribution", error, "%s%s",
+                     strncmp(message, keyword, sizeof keyword - 1) == 0 ? message + sizeof keyword - 1 : message,
+                     kinds ? "; multipartition; random(k); scatter(k)" : "");
+}
+
+/* What a distribution may be, but not the one of an array that is written once. */
+static pl_status check_kind(const struct spec *spec, const struct spec_block *block,
+                            const struct piolet_dist_spec *rules, const struct piolet_dist_shape *shape,
+                            struct pl_error *error)
+{
+    const char *text = distribution_of(block);
+    if (rules->kind == PIOLET_DIST_BROADCAST)
+        return spec_fail(spec, block, "distribution", error,
+                         "'%s' gives every element to all processes; allowed: " KINDS_ALLOWED, text);
+    if (rules->transposed)
+        return spec_fail(spec, block, "distribution", error,
+                         "'%s' changes the order of the elements; allowed: " KINDS_ALLOWED, text);
+    if (rules->kind != PIOLET_DIST_RULES)
+        return PL_OK;
+    if (rules->rules != shape->dims)
+        return spec_fail(spec, block, "distribution", error, "'%s' is for %d ax%cs; allowed: a rule for each of %d",
+                         text, rules->rules, rules->rules == 1 ? 'i' : 'e', shape->dims);
+    for (int d = 0; d < shape->dims; d++)
+        if (rules->rule[d].kind == PIOLET_DIST_WHOLE && shape->grid[d] > 1)
+            return spec_fail(spec, block, PROC_NAMES[d], error,
+                             "%lld processes along an axis that '*' leaves whole; allowed: 1, or another distribution",
+                             (long long)shape->grid[d]);
+    return PL_OK;
+}
+
+static pl_status check_distribution(const struct spec *spec, const struct spec_block *block, int nprocs, int64_t index,
+                                    struct pl_error *error)
+{
+    struct piolet_dist_spec rules;
+    const struct piolet_dist_shape shape = matrix_shape(block, nprocs, index);
+    char message[PIOLET_DIST_MESSAGE_MAX];
+    if (piolet_dist_parse(distribution_of(block), &rules, message, sizeof message) != PIOLET_DIST_OK)
+        return bad_text(spec, block, message, error);
+    pl_status status = check_kind(spec, block, &rules, &shape, error);
+    if (status != PL_OK)
+        return status;
+    piolet_dist *dist;
+    if (make_dist(block, distribution_of(block), nprocs, index, &dist, message) != PL_OK)
+        return spec_fail(spec, block, "distribution", error, "%s", message);
+    status = check_exact(spec, block, dist, error);
+    piolet_dist_free(dist);
+    return status;
+}
+
 static pl_status check_set(const struct spec *spec, const struct spec_block *block, int nprocs, int64_t index,
                            struct pl_error *error)
 {
     pl_status status = check_grid(spec, block, nprocs, index, error);
     if (status == PL_OK)
         status = check_bytes(spec, block, nprocs, index, error);
-    if (status != PL_OK)
-        return status;
-    piolet_dist *dist;
-    char message[PIOLET_DIST_MESSAGE_MAX];
-    if (make_dist(block, distribution_of(block), nprocs, index, &dist, message) != PL_OK)
-        return spec_fail(spec, block, "distribution", error, "%s", message);
-    if (piolet_dist_spec_of(dist)->kind == PIOLET_DIST_BROADCAST || piolet_dist_spec_of(dist)->transposed)
-        status = spec_fail(spec, block, "distribution", error,
-                           "'%s' gives an element to more than one process, or in another order; allowed: a list of "
-                           "BLOCK, BALANCED, CYCLIC(k), *; multipartition; random(k); scatter(k)",
-                           distribution_of(block));
-    else
-        status = check_exact(spec, block, dist, error);
-    piolet_dist_free(dist);
+    if (status == PL_OK)
+        status = check_distribution(spec, block, nprocs, index, error);
     return status;
 }
 

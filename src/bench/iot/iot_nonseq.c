@@ -9,6 +9,7 @@
 #include "bench/iot/iot_file.h"
 #include "bench/iot/iot_order.h"
 
+#include "base/rng.h"
 #include "base/units.h"
 
 #include <errno.h>
@@ -22,23 +23,26 @@ struct nonseq {
     int doubles;    /* of a block */
     double fraction;
     MPI_File file;
-    struct iot_data data; /* salt 0: as first written; salt 1: updated */
-    struct iot_order order;
+    struct iot_data data;    /* salt 0: as first written; salt 1: updated */
+    struct iot_order order;  /* in which blocks are visited */
+    struct iot_order choice; /* of the steps that update: those whose number here is below `updates` */
+    int64_t updates;
     double *buffer;
     enum iot_check check;
     struct sample_series *r, *u;
 };
 
-/* Step k of the common order belongs to rank k mod P; every 1/fraction-th step updates. */
+/* Step k of the common order belongs to rank k mod P. */
 static int64_t steps_of(const struct nonseq *n)
 {
     const int64_t P = n->run->nprocs;
     return n->blocks / P + (n->run->rank < n->blocks % P);
 }
 
-static bool updates(double fraction, int64_t k)
+/* Chosen at random, not every so many: with some numbers of ranks those would all fall to the same ones. */
+static bool is_update(const struct nonseq *n, int64_t k)
 {
-    return (int64_t)((double)(k + 1) * fraction) > (int64_t)((double)k * fraction);
+    return iot_order_at(&n->choice, k) < n->updates;
 }
 
 static int64_t bytes_at(const struct nonseq *n, int64_t number)
@@ -49,12 +53,12 @@ static int64_t bytes_at(const struct nonseq *n, int64_t number)
 static pl_status nonseq_prepare(void *test, struct pl_error *error)
 {
     struct nonseq *n = test;
-    const int64_t steps = steps_of(n);
-    pl_status status = samples_add(&n->run->samples, "r", "ns", steps, &n->r, error);
+    pl_status status = iot_check_memory(n->run, error);
+    const int64_t steps = status == PL_OK ? steps_of(n) : 0; /* the results need the same list of series everywhere */
+    if (samples_add(&n->run->samples, "r", "ns", steps, &n->r, error) != PL_OK)
+        status = error->status;
     if (samples_add(&n->run->samples, "u", "ns", steps, &n->u, error) != PL_OK)
         status = error->status;
-    if (status == PL_OK)
-        status = iot_check_memory(n->run, error);
     if (status == PL_OK)
         status = iot_data_init(&n->data, (int64_t)n->doubles * 8, n->run->seed, error);
     if (status == PL_OK && !(n->buffer = malloc((size_t)n->doubles * 8)))
@@ -152,7 +156,7 @@ static pl_status nonseq_visit(void *test, struct pl_error *error)
         if (fail(n, "reading", number, code, &moved, error) != PL_OK ||
             verify(n, number, 0, "checking", error) != PL_OK)
             return error->status;
-        if (!updates(n->fraction, k))
+        if (!is_update(n, k))
             continue;
         const double *changed = iot_data_block(&n->data, bytes_at(n, number), 1);
         const double begin = MPI_Wtime();
@@ -176,7 +180,7 @@ static pl_status nonseq_final_check(void *test, struct pl_error *error)
         MPI_Status moved;
         const int code = MPI_File_read_at(n->file, number * n->doubles, n->buffer, n->doubles, MPI_DOUBLE, &moved);
         if (fail(n, "reading again", number, code, &moved, error) != PL_OK ||
-            verify(n, number, updates(n->fraction, k), "checking at the end", error) != PL_OK)
+            verify(n, number, is_update(n, k), "checking at the end", error) != PL_OK)
             return error->status;
     }
     return PL_OK;
@@ -275,6 +279,8 @@ static pl_status nonseq_run_coll(struct iot_run *run, struct pl_error *error, st
     sizes_of(run->block, run->index, &n.blocks, &bytes, &n.fraction);
     n.doubles = (int)(bytes / 8);
     n.order = iot_order_make(n.blocks, run->seed);
+    n.choice = iot_order_make(n.blocks, rng_mix(run->seed));
+    n.updates = (int64_t)((double)n.blocks * n.fraction);
     iot_param(run, "filesize_bytes", "%lld", (long long)run->set.file_bytes);
     iot_param(run, "blocksize_bytes", "%lld", (long long)bytes);
     iot_param(run, "blocks", "%lld", (long long)n.blocks);

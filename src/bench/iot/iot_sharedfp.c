@@ -66,12 +66,13 @@ static int64_t capacity_of(int64_t filesize, int64_t least, int64_t most)
 static pl_status sharedfp_prepare(void *test, struct pl_error *error)
 {
     struct sharedfp *s = test;
-    const int64_t capacity = capacity_of(s->filesize, s->least, s->most);
-    pl_status status = samples_add(&s->run->samples, "w", "ns", capacity, &s->w, error);
+    pl_status status = iot_check_memory(s->run, error);
+    /* Also after a failure: the results need the same list of series everywhere. */
+    const int64_t capacity = status == PL_OK ? capacity_of(s->filesize, s->least, s->most) : 0;
+    if (samples_add(&s->run->samples, "w", "ns", capacity, &s->w, error) != PL_OK)
+        status = error->status;
     if (samples_add(&s->run->samples, "b", "B", capacity, &s->b, error) != PL_OK)
         status = error->status;
-    if (status == PL_OK)
-        status = iot_check_memory(s->run, error);
     if (status == PL_OK)
         status = iot_data_init(&s->data, s->most, s->run->seed, error);
     if (status == PL_OK && !(s->record = malloc((size_t)s->most + 8)))
@@ -178,18 +179,27 @@ static pl_status write_ordered_coll(struct sharedfp *s, struct pl_error *error)
     return status;
 }
 
+/* The counter of bytes given out, agreed upon before the loop begins. */
+static pl_status sharedfp_count_coll(void *test, struct pl_error *error)
+{
+    struct sharedfp *s = test;
+    if (s->ordered)
+        return PL_OK;
+    const MPI_Aint bytes = s->run->rank == 0 ? sizeof *s->given : 0;
+    const int code = MPI_Win_allocate(bytes, sizeof *s->given, MPI_INFO_NULL, s->run->comm, &s->given, &s->window);
+    if (code != MPI_SUCCESS)
+        return coll_fail_mpi(error, code, "making the counter of bytes given out");
+    MPI_Win_set_errhandler(s->window, MPI_ERRORS_RETURN);
+    if (s->run->rank == 0)
+        *s->given = 0;
+    return PL_OK;
+}
+
 static pl_status sharedfp_write_coll(void *test, struct pl_error *error)
 {
     struct sharedfp *s = test;
     if (s->ordered)
         return write_ordered_coll(s, error);
-    const MPI_Aint bytes = s->run->rank == 0 ? sizeof *s->given : 0;
-    int code = MPI_Win_allocate(bytes, sizeof *s->given, MPI_INFO_NULL, s->run->comm, &s->given, &s->window);
-    if (code != MPI_SUCCESS)
-        return coll_fail_mpi(error, code, "making the counter of bytes given out");
-    if (s->run->rank == 0)
-        *s->given = 0;
-    MPI_Barrier(s->run->comm);
     MPI_Win_lock_all(0, s->window);
     const pl_status status = write_independent(s, error);
     MPI_Win_unlock_all(s->window);
@@ -214,6 +224,7 @@ static const struct iot_course SHAREDFP_COURSE[] = {
     {sharedfp_clear, NULL, IOT_ALONE},
     {sharedfp_open_coll, "pre_time", IOT_OPENS},
     {sharedfp_preallocate_coll, "palloc_time", 0},
+    {sharedfp_count_coll, NULL, 0},
     {sharedfp_write_coll, "loop_time", 0},
     {sharedfp_sync_coll, "sync_time", 0},
     {sharedfp_close_coll, "post_time", IOT_CLOSES},

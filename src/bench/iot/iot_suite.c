@@ -8,6 +8,7 @@
 #include <inttypes.h>
 #include <signal.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -143,23 +144,47 @@ static pl_status write_set_coll(struct suite *suite, const struct iot_run *run, 
     return coll_agree_coll(suite->comm, status, error, &written);
 }
 
+static const struct sample_series *series_of(const struct iot_run *run, const char *key)
+{
+    for (int i = 0; i < run->samples.series_count; i++)
+        if (strcmp(run->samples.series[i].key, key) == 0)
+            return &run->samples.series[i];
+    return NULL;
+}
+
+/* Seconds and bytes of this rank in the series `key`; with a task between start and end of the I/O, of whole cycles. */
+static void add_series(const struct iot_run *run, const char *key, double *seconds, double *bytes)
+{
+    static const char *const parts[] = {"I", "tI", "wI"};
+    char name[SAMPLE_NAME_MAX];
+    snprintf(name, sizeof name, "%sI", key);
+    const struct sample_series *starts = series_of(run, name), *plain = series_of(run, key);
+    const struct sample_series *counted = starts ? starts : plain, *lengths = series_of(run, "b");
+    if (!counted)
+        return;
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0] && starts; i++) {
+        snprintf(name, sizeof name, "%s%s", key, parts[i]);
+        *seconds += series_of(run, name) ? sample_total(series_of(run, name)) : 0;
+    }
+    if (!starts)
+        *seconds += sample_total(plain);
+    const bool have_lengths = lengths && lengths->count == counted->count;
+    *bytes += have_lengths ? sample_total(lengths) : (double)counted->count * run->set.mean_bytes;
+}
+
 /* Bytes moved over the longest rank's time. Low-level tests have series of operations, kernels the time of one. */
 static double rate_coll(struct suite *suite, const struct iot_run *run, const char *series_key, const char *time_key)
 {
-    double mine[2] = {0, 0}, longest_s = 0, bytes = 0; /* seconds, bytes */
-    for (int i = 0; i < run->samples.series_count; i++)
-        if (strcmp(run->samples.series[i].key, series_key) == 0) {
-            mine[0] = sample_total(&run->samples.series[i]);
-            mine[1] = (double)run->samples.series[i].count * run->set.mean_bytes;
-        }
+    double seconds = 0, bytes = 0, longest_s = 0, all_bytes = 0;
+    add_series(run, series_key, &seconds, &bytes);
     for (int i = 0; i < run->samples.time_count; i++)
         if (strcmp(run->samples.times[i].key, time_key) == 0) {
-            mine[0] = run->samples.times[i].seconds;
-            mine[1] = suite->rank == 0 ? (double)run->set.file_bytes : 0;
+            seconds = run->samples.times[i].seconds;
+            bytes = suite->rank == 0 ? (double)run->set.file_bytes : 0;
         }
-    MPI_Reduce(&mine[0], &longest_s, 1, MPI_DOUBLE, MPI_MAX, 0, suite->comm);
-    MPI_Reduce(&mine[1], &bytes, 1, MPI_DOUBLE, MPI_SUM, 0, suite->comm);
-    return units_rate_mb_per_s(bytes, longest_s * 1e9);
+    MPI_Reduce(&seconds, &longest_s, 1, MPI_DOUBLE, MPI_MAX, 0, suite->comm);
+    MPI_Reduce(&bytes, &all_bytes, 1, MPI_DOUBLE, MPI_SUM, 0, suite->comm);
+    return units_rate_mb_per_s(all_bytes, longest_s * 1e9);
 }
 
 /* Every set has data of its own, so that what another one left is noticed; unless the user fixed the seed, to find the
@@ -276,6 +301,8 @@ pl_status iot_suite_run_coll(MPI_Comm comm, const struct spec *spec, const struc
     pl_status status = check_clock(error);
     if (status == PL_OK && suite.rank == 0)
         status = blockfile_writer_open(spec->timings_path, &suite.writer, error);
+    if (status == PL_OK && suite.rank == 0)
+        status = iot_suite_check_places(spec, error);
     status = coll_agree_coll(comm, status, error, &verdict);
     for (size_t b = 0; b < spec->block_count && status == PL_OK; b++)
         status = run_block_coll(&suite, &spec->blocks[b], error);

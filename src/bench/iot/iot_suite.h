@@ -40,6 +40,10 @@ pl_status iot_suite_load_coll(MPI_Comm comm, const char *path, const char *class
 pl_status iot_suite_load(int nprocs, const char *path, const char *class_name, const struct spec_override *overrides,
                          size_t override_count, struct spec *ret_spec, struct pl_error *error);
 
+/* Is a test file where the results go, or the keyword file? Looked at again when the results are open: by then a link
+ * that led nowhere leads there. */
+pl_status iot_suite_check_places(const struct spec *spec, struct pl_error *error);
+
 const struct iot_test *iot_test_of(const struct spec_block *block);
 int64_t iot_sets_of(const struct spec *spec, const struct spec_block *block, int nprocs);
 void iot_set_of(const struct spec_block *block, int nprocs, int64_t number, struct iot_set *ret_set); /* from 0 */

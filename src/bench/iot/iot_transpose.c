@@ -18,7 +18,25 @@ struct transpose {
     double *part;        /* written */
     double *turned_part; /* read, and made by messages */
     int64_t count, turned_count;
+    MPI_Datatype tile; /* of the transpose by messages, as it arrives */
+    int tile_count;    /* its elements */
 };
+
+static pl_status make_tile(struct transpose *t, struct pl_error *error)
+{
+    const struct piolet_dist_shape *shape = piolet_dist_shape_of(t->rows);
+    const int width = (int)(shape->size[0] / shape->procs), height = (int)(shape->size[1] / shape->procs);
+    MPI_Datatype column, turned;
+    MPI_Type_vector(width, 1, height, MPI_DOUBLE, &column);
+    MPI_Type_create_hvector(height, 1, sizeof(double), column, &turned);
+    int code = MPI_Type_create_resized(turned, 0, (MPI_Aint)width * height * (MPI_Aint)sizeof(double), &t->tile);
+    MPI_Type_free(&column);
+    MPI_Type_free(&turned);
+    if (code == MPI_SUCCESS)
+        code = MPI_Type_commit(&t->tile);
+    t->tile_count = width * height;
+    return code == MPI_SUCCESS ? PL_OK : coll_fail_mpi(error, code, "making the type of a tile");
+}
 
 static pl_status transpose_prepare(void *test, struct pl_error *error)
 {
@@ -29,8 +47,11 @@ static pl_status transpose_prepare(void *test, struct pl_error *error)
         status = matrix_new(t->rows, rank, &t->part, error);
     if (status == PL_OK)
         status = matrix_new(t->turned, rank, &t->turned_part, error);
-    if (status == PL_OK)
+    if (status == PL_OK) {
         matrix_fill(t->rows, rank, t->run->seed, t->part);
+        memset(t->turned_part, 0xff, (size_t)t->turned_count * sizeof *t->turned_part); /* no value of ours */
+        status = make_tile(t, error);
+    }
     return status;
 }
 
@@ -72,7 +93,6 @@ static pl_status transpose_sync_coll(void *test, struct pl_error *error)
 static pl_status transpose_turn_view_coll(void *test, struct pl_error *error)
 {
     struct transpose *t = test;
-    memset(t->turned_part, 0xff, (size_t)t->turned_count * sizeof *t->turned_part);
     t->turned_view.file = t->view.file;
     return matrix_set_view_coll(t->run, &t->turned_view, error);
 }
@@ -101,17 +121,7 @@ static pl_status transpose_close_coll(void *test, struct pl_error *error)
 static pl_status transpose_internal_coll(void *test, struct pl_error *error)
 {
     struct transpose *t = test;
-    const struct piolet_dist_shape *shape = piolet_dist_shape_of(t->rows);
-    const int width = (int)(shape->size[0] / shape->procs), height = (int)(shape->size[1] / shape->procs);
-    MPI_Datatype column, tile, placed;
-    MPI_Type_vector(width, 1, height, MPI_DOUBLE, &column);
-    MPI_Type_create_hvector(height, 1, sizeof(double), column, &tile);
-    MPI_Type_create_resized(tile, 0, (MPI_Aint)width * height * (MPI_Aint)sizeof(double), &placed);
-    MPI_Type_commit(&placed);
-    const int code = MPI_Alltoall(t->part, width * height, MPI_DOUBLE, t->turned_part, 1, placed, t->run->comm);
-    MPI_Type_free(&column);
-    MPI_Type_free(&tile);
-    MPI_Type_free(&placed);
+    const int code = MPI_Alltoall(t->part, t->tile_count, MPI_DOUBLE, t->turned_part, 1, t->tile, t->run->comm);
     return code == MPI_SUCCESS ? PL_OK : coll_fail_mpi(error, code, "transposing by messages");
 }
 
@@ -152,6 +162,7 @@ static pl_status transpose_types(struct transpose *t, struct pl_error *error)
 static pl_status transpose_run_coll(struct iot_run *run, struct pl_error *error, struct coll_verdict *ret_verdict)
 {
     struct transpose t = {.run = run,
+                          .tile = MPI_DATATYPE_NULL,
                           .view = {MPI_FILE_NULL, MPI_DATATYPE_NULL, MPI_DATATYPE_NULL},
                           .turned_view = {MPI_FILE_NULL, MPI_DATATYPE_NULL, MPI_DATATYPE_NULL}};
     pl_status status = coll_agree_coll(run->comm, transpose_types(&t, error), error, ret_verdict);
@@ -164,6 +175,8 @@ static pl_status transpose_run_coll(struct iot_run *run, struct pl_error *error,
                                  ret_verdict);
         iot_remove_file(run);
     }
+    if (t.tile != MPI_DATATYPE_NULL)
+        MPI_Type_free(&t.tile);
     matrix_types_free(&t.view);
     matrix_types_free(&t.turned_view);
     piolet_dist_free(t.rows);
