@@ -73,15 +73,36 @@ int suite_shell_dry_run(const struct suite_request *request, int ranks)
 
 /* ---- the keywords ---- */
 
+/* Words of `text` from column `indent` on, in lines of 80. The cursor stands at `column` already. */
+static void print_wrapped(const char *text, int column, int indent)
+{
+    enum { WIDTH = 79 };
+    while (*text) {
+        const int length = (int)strcspn(text, " ");
+        if (column > indent && column + 1 + length > WIDTH) {
+            printf("\n%*s", indent, "");
+            column = indent;
+        }
+        column += printf("%s%.*s", column > indent ? " " : "", length, text);
+        text += length + (text[length] == ' ');
+    }
+    printf("\n");
+}
+
 static void print_keyword(const struct spec_keyword *keyword)
 {
+    enum { HELP_COLUMN = 17, ALLOWED_COLUMN = 19 };
+    printf("  %-14s ", keyword->name);
+    if (strlen(keyword->name) > 14)
+        printf("\n%*s", HELP_COLUMN, "");
+    print_wrapped(keyword->help, HELP_COLUMN, HELP_COLUMN);
     struct text allowed = {0};
     spec_value_allowed(keyword, &allowed);
-    printf("  %-14s %s\n", keyword->name, keyword->help);
-    printf("  %-14s   %s", "", text_get(&allowed));
     if (keyword->default_text)
-        printf("; default %s", keyword->default_text);
-    printf("%s\n", keyword->required ? "; required" : "");
+        text_format(&allowed, "; default %s", keyword->default_text);
+    text_add(&allowed, keyword->required ? "; required" : "");
+    printf("%*s", ALLOWED_COLUMN, "");
+    print_wrapped(text_get(&allowed), ALLOWED_COLUMN, ALLOWED_COLUMN);
     text_clear(&allowed);
 }
 

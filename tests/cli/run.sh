@@ -160,3 +160,36 @@ if command -v script >/dev/null; then
     timeout 60 script -qec "'$PIOLET' run --progress=never a.in" /dev/null >"$OUT" 2>&1 </dev/null || fail "on a terminal: $(cat "$OUT")"
     expect_not_in "$OUT" "[1/3]"
 fi
+
+# ---- nothing of the user is lost ----
+
+cat >own.in <<'END'
+class Lowlevel
+testname single
+filename own.dat
+numruns 1
+filesize 0.1
+blocksize 0.01
+END
+expect_exit 2 "$PIOLET" run -o own.dat own.in
+expect_in "$ERR" "own.in:3: filename: 'own.dat' is where the results go"
+expect_exit 0 "$PIOLET" run -o own.out own.in
+for option in --json --csv; do
+    expect_exit 2 "$PIOLET" run -o own.out $option own.out own.in
+    expect_in "$ERR" "$option: 'own.out' is where the results go"
+    expect_exit 2 "$PIOLET" run -o own.out $option own.in own.in
+done
+[ "$(grep -c '^end-block 1$' own.out)" = 1 ] || fail "the results were touched"
+ln -s later.out link.dat # leads to the results, but only once they are there
+expect_exit 1 "$PIOLET" run -o later.out --set filename=link.dat own.in
+expect_in "$ERR" "is where the results go"
+
+# Under -n a mistake is still one message, without the launcher's.
+expect_exit 2 "$PIOLET" run -n 2 --set blocksize=x own.in
+[ "$(wc -l <"$ERR")" = 1 ] || fail "more than one line: $(cat "$ERR")"
+
+# What cannot be printed is an error.
+status=0
+"$PIOLET" help >/dev/full 2>"$ERR" || status=$?
+[ "$status" = 1 ] || fail "exit status $status with a full standard output"
+expect_in "$ERR" "standard output"
