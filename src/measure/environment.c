@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
+#include <sys/vfs.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -104,6 +105,25 @@ static void find_mount(const char *directory, struct environment_filesystem *fs)
     fclose(mounts);
 }
 
+/* In a change-root or a container the mount may not be listed; the kernel still tells the kind of file system. */
+static void name_by_magic(const char *directory, struct environment_filesystem *fs)
+{
+    static const struct {
+        unsigned long magic;
+        const char *name;
+    } kinds[] = {
+        {0xef53, "ext4"},        {0x58465342, "xfs"},    {0x9123683e, "btrfs"}, {0x01021994, "tmpfs"},
+        {0x6969, "nfs"},         {0x0bd00bd0, "lustre"}, {0x47504653, "gpfs"},  {0x19830326, "beegfs"},
+        {0x794c7630, "overlay"}, {0x65735546, "fuse"},   {0x2fc12fc1, "zfs"},   {0xff534d42, "cifs"},
+    };
+    struct statfs info;
+    if (statfs(directory, &info) != 0)
+        return;
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
+        if ((unsigned long)info.f_type == kinds[i].magic)
+            snprintf(fs->type, sizeof fs->type, "%s", kinds[i].name);
+}
+
 pl_status environment_filesystem(const char *path, struct environment_filesystem *ret_fs, struct pl_error *error)
 {
     *ret_fs = (struct environment_filesystem){.type = "unknown", .source = "unknown"};
@@ -120,6 +140,8 @@ pl_status environment_filesystem(const char *path, struct environment_filesystem
     ret_fs->total_bytes = (int64_t)space.f_blocks * (int64_t)space.f_frsize;
     ret_fs->free_bytes = (int64_t)space.f_bavail * (int64_t)space.f_frsize;
     find_mount(real, ret_fs);
+    if (strcmp(ret_fs->type, "unknown") == 0)
+        name_by_magic(real, ret_fs);
     return PL_OK;
 }
 
