@@ -193,3 +193,16 @@ status=0
 "$PIOLET" help >/dev/full 2>"$ERR" || status=$?
 [ "$status" = 1 ] || fail "exit status $status with a full standard output"
 expect_in "$ERR" "standard output"
+
+# ---- a program for each class, and one for all (IOT-1) ----
+
+bin=$(dirname "$PIOLET")
+for program in iot_all iot_low_level; do
+    expect_exit 0 "$bin/$program" -o "$program.out" own.in
+    [ "$(grep -c '^end-block 1$' $program.out)" = 1 ] || fail "$program: no block in its results"
+done
+expect_exit 2 "$bin/iot_kernel" own.in
+expect_in "$ERR" "iot_kernel: own.in:1: classname: 'Lowlevel' is not a class; allowed: Kernel"
+expect_exit 0 "$bin/iot_kernel" --keywords all
+expect_in "$OUT" "matrix2D"
+expect_not_in "$OUT" "sinunix"
