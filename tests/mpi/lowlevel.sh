@@ -82,7 +82,8 @@ def length_of($rank; $key; $set): series($rank; $key; $set) | if length == 1 the
          elif $rank == 0 then $blocks else 0 end) as $mine
       | ($shared or $rank == 0) as $takes_part
       | ([ (if $takes_part then "pre_time", "post_time" else empty end),
-           (if $takes_part and $writes then "sync_time" else empty end),
+           (if $takes_part and $writes then "sync_time", "write_time" else empty end),
+           (if $takes_part and $reads then "read_time" else empty end),
            (if $takes_part and $writes and $p.preallocate == "true" then "palloc_time" else empty end)]) as $times
       | (if (times($rank; $set) | sort) != ($times | sort) then wrong("rank \($rank): times \(times($rank; $set))") else empty end),
         (($p.cycles // "0" | tonumber) as $cycles

@@ -148,9 +148,8 @@ const char *iot_local_path(const char *filename)
 static pl_status check_space(const struct iot_run *run, const char *path, struct pl_error *error)
 {
     struct environment_filesystem fs;
-    const pl_status status = environment_filesystem(path, &fs, error);
-    if (status != PL_OK)
-        return status;
+    if (environment_filesystem(path, &fs, error) != PL_OK)
+        return pl_within(error, "making '%s'", run->filename);
     char needed[UNITS_TEXT_MAX], there[UNITS_TEXT_MAX];
     if (fs.total_bytes > 0 && run->set.file_bytes > fs.free_bytes)
         return pl_fail(error, PL_E_SPACE, "'%s' needs %s, but the file system of '%s' (%s) has only %s free",
