@@ -27,9 +27,11 @@ bool job_is_launched(void)
 bool job_speaks(void)
 {
     static const char *const ranks[] = {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID"};
-    for (size_t i = 0; i < sizeof ranks / sizeof ranks[0]; i++)
-        if (getenv(ranks[i]))
-            return atoi(getenv(ranks[i])) == 0;
+    for (size_t i = 0; i < sizeof ranks / sizeof ranks[0]; i++) {
+        const char *rank = getenv(ranks[i]);
+        if (rank)
+            return atoi(rank) == 0;
+    }
     return true;
 }
 

@@ -165,7 +165,7 @@ static pl_status check_exact(const struct spec *spec, const struct spec_block *b
 {
     const struct piolet_dist_spec *rules = piolet_dist_spec_of(dist);
     const struct piolet_dist_shape *shape = piolet_dist_shape_of(dist);
-    for (int d = 0; rules->kind == PIOLET_DIST_RULES && d < shape->dims; d++)
+    for (int d = 0; rules->kind == PIOLET_DIST_RULES && d < shape->dims && d < MATRIX_DIMS_MAX; d++)
         if (rules->rule[d].kind == PIOLET_DIST_BLOCK && shape->size[d] % shape->grid[d] != 0)
             return spec_fail(
                 spec, block, SIZE_NAMES[d], error,
@@ -222,7 +222,7 @@ static pl_status check_kind(const struct spec *spec, const struct spec_block *bl
     if (rules->rules != shape->dims)
         return spec_fail(spec, block, "distribution", error, "'%s' is for %d ax%cs; allowed: a rule for each of %d",
                          text, rules->rules, rules->rules == 1 ? 'i' : 'e', shape->dims);
-    for (int d = 0; d < shape->dims; d++)
+    for (int d = 0; d < shape->dims && d < MATRIX_DIMS_MAX; d++)
         if (rules->rule[d].kind == PIOLET_DIST_WHOLE && shape->grid[d] > 1)
             return spec_fail(spec, block, PROC_NAMES[d], error,
                              "%lld processes along an axis that '*' leaves whole; allowed: 1, or another distribution",
@@ -241,7 +241,7 @@ static pl_status check_distribution(const struct spec *spec, const struct spec_b
     pl_status status = check_kind(spec, block, &rules, &shape, error);
     if (status != PL_OK)
         return status;
-    piolet_dist *dist;
+    piolet_dist *dist = NULL;
     if (make_dist(block, distribution_of(block), nprocs, index, &dist, message) != PL_OK)
         return spec_fail(spec, block, "distribution", error, "%s", message);
     status = check_exact(spec, block, dist, error);
@@ -278,7 +278,7 @@ pl_status matrix_check(const struct spec *spec, const struct spec_block *block, 
 void matrix_describe(const struct spec_block *block, int nprocs, int64_t index, struct iot_set *ret_set)
 {
     const struct piolet_dist_shape shape = matrix_shape(block, nprocs, index);
-    piolet_dist *dist;
+    piolet_dist *dist = NULL;
     char message[PIOLET_DIST_MESSAGE_MAX];
     int64_t bytes = 8, local = 0;
     for (int d = 0; d < shape.dims; d++)

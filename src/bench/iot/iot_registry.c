@@ -18,9 +18,9 @@ static const struct iot_test *const KERNEL[] = {
     NULL,
 };
 static const struct iot_test *const ALL[] = {
-#include "bench/iot/lowlevel.def"
+#include "bench/iot/lowlevel.def" /* NOLINT(readability-duplicate-include) */
 /* the kernels come second */
-#include "bench/iot/kernel.def"
+#include "bench/iot/kernel.def" /* NOLINT(readability-duplicate-include) */
     NULL,
 };
 #undef ENTRY

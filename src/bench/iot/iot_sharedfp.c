@@ -11,6 +11,7 @@
 #include "base/rng.h"
 #include "base/units.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -333,6 +334,7 @@ static pl_status walk_rest(const struct sharedfp *s, struct walk *walk, int64_t 
 
 static pl_status prove(const struct sharedfp *s, const int64_t *counts, int64_t bytes, struct pl_error *error)
 {
+    assert(counts);
     struct walk walk = {.capacity = (size_t)s->most / 8 + (1 << 17)};
     int64_t *seen = calloc((size_t)s->run->nprocs, sizeof *seen);
     walk.numbers = malloc(walk.capacity * sizeof *walk.numbers);
