@@ -30,10 +30,12 @@ keywords()
     [ $# -eq 0 ] || printf '%s\n' "$@"
 }
 
-# ---- the test file: 5 places × ways of access, each followed by a test that can run ----
+# ---- the test file: several places × ways of access, each followed by a test that can run ----
 
 tests=("single" "sinunix" "multiple;collective true" "multiple;collective false" "multipleI;tasklength 5;collective true")
-places=("$TMP/locked/t.dat" "$TMP/free/absent/t.dat" "$TMP/free/directory.dat" "$TMP/free/readonly.out/t.dat" "$TMP/free/$(printf '%0300d' 0)")
+places=("$TMP/locked/t.dat" "$TMP/free/absent/t.dat" "$TMP/free/directory.dat" "$TMP/free/readonly.out/t.dat")
+# Open MPI's build refuses names of more than 240 characters before anything runs (tests/golden/keywords.txt).
+[ "$PIOLET_MPI" = openmpi ] || places+=("$TMP/free/$(printf '%0300d' 0)")
 for place in "${places[@]}"; do
     for test in "${tests[@]}"; do
         IFS=';' read -r -a words <<<"$test"
