@@ -206,3 +206,7 @@ expect_in "$ERR" "iot_kernel: own.in:1: classname: 'Lowlevel' is not a class; al
 expect_exit 0 "$bin/iot_kernel" --keywords all
 expect_in "$OUT" "matrix2D"
 expect_not_in "$OUT" "sinunix"
+
+# Longer names than the MPI can bear are refused, and do not end the job in the middle.
+expect_exit 2 "$PIOLET" run --set filename="$(printf '%05000d' 0)" own.in
+expect_in "$ERR" "own.in:2: filename: has 5000 characters; allowed with this MPI: up to"

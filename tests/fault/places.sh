@@ -34,7 +34,7 @@ keywords()
 
 tests=("single" "sinunix" "multiple;collective true" "multiple;collective false" "multipleI;tasklength 5;collective true")
 places=("$TMP/locked/t.dat" "$TMP/free/absent/t.dat" "$TMP/free/directory.dat" "$TMP/free/readonly.out/t.dat")
-# Open MPI's build refuses names of more than 240 characters before anything runs (tests/golden/keywords.txt).
+# Open MPI's build refuses names of more than 240 characters before anything runs.
 [ "$PIOLET_MPI" = openmpi ] || places+=("$TMP/free/$(printf '%0300d' 0)")
 for place in "${places[@]}"; do
     for test in "${tests[@]}"; do
