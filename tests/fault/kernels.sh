@@ -9,6 +9,8 @@
 TMPDIR=${TMPDIR:-${shm:-/tmp}} source "$(dirname "$0")/../lib.sh"
 command -v jq >/dev/null || skip "needs jq"
 cd "$TMP"
+# Files carry the number of this process: Open MPI's jobs on one node disturb each other, up to a hang in MPI_File_open,
+# when their files have the same last part of the name (OMPIO makes a semaphore of it).
 export MPIRUN_TIMEOUT=60
 
 # kernel NAME FILE SCALE [LINE...]: a block whose file grows with SCALE; 1 is about 0.1 MB on 4 ranks
@@ -38,18 +40,18 @@ KERNELS=(matrix2D:true matrix2D:false matrix3D:true matrix3D:false transpose:tru
 # Written by one run, changed, read by another: the element is named.
 PHASED=(matrix2D:true matrix3D:false transpose:true transpose:false gatherscat2D)
 for name in "${PHASED[@]}"; do
-    kernel $name "${name/:/.}.dat" 1 "phases write" >>write.in
-    kernel $name "${name/:/.}.dat" 1 "phases read" "check full" >>read.in
+    kernel $name "${name/:/.}.$$.dat" 1 "phases write" >>write.in
+    kernel $name "${name/:/.}.$$.dat" 1 "phases read" "check full" >>read.in
 done
 expect_exit 0 mpirun_n 4 "$PIOLET" run write.in
 expect_exit 0 mpirun_n 4 "$PIOLET" run read.in
 for name in "${PHASED[@]}"; do
-    printf '\x7f' | dd of="${name/:/.}.dat" bs=1 seek=50003 conv=notrunc status=none # of element 6250
+    printf '\x7f' | dd of="${name/:/.}.$$.dat" bs=1 seek=50003 conv=notrunc status=none # of element 6250
 done
 expect_exit 1 mpirun_n 4 "$PIOLET" run -o changed.out read.in
 for name in "${PHASED[@]}"; do
     case $name in matrix3D*) element="(10, 6, 16)" ;; *) element="(106, 48, 0)" ;; esac
-    grep -F "element $element, byte 50000 of '${name/:/.}.dat', is " "$ERR" | grep -q ', but 0\..* was written$' ||
+    grep -F "element $element, byte 50000 of '${name/:/.}.$$.dat', is " "$ERR" | grep -q ', but 0\..* was written$' ||
         fail "$name: no message about the changed element: $(cat "$ERR")"
 done
 [ "$(grep -c '^error E_DATA ' changed.out)" = ${#PHASED[@]} ] || fail "the results do not hold the errors"
@@ -70,9 +72,9 @@ else
     {
         local message=$1 name=$2
         shift 2
-        kernel "$name" t.dat 1 "check full" >t.in
-        kernel "$name" after.dat 1 >>t.in
-        expect_exit 1 mpirun_n $RANKS env TAMPER_FILE=t.dat "$@" \
+        kernel "$name" t.$$.dat 1 "check full" >t.in
+        kernel "$name" after.$$.dat 1 >>t.in
+        expect_exit 1 mpirun_n $RANKS env TAMPER_FILE=t.$$.dat "$@" \
             bash -c 'LD_PRELOAD=./tamper.so${LD_PRELOAD:+:$LD_PRELOAD} exec "$0" "$@"' "$PIOLET" run -o tampered.out t.in
         grep -q "$message" "$ERR" || fail "$name, $*: no message '$message': $(cat "$ERR")"
         expect_in "$ERR" "1 parameter set failed"
@@ -81,20 +83,20 @@ else
         rm tampered.out
     }
     for name in matrix2D:false matrix3D:true transpose:false gatherscat2D; do
-        tampered "byte 50000 of 't.dat', is .*, but 0\..* was written" $name TAMPER_SYNC=1 TAMPER_OFFSET=50001
+        tampered "byte 50000 of 't.$$.dat', is .*, but 0\..* was written" $name TAMPER_SYNC=1 TAMPER_OFFSET=50001
     done
-    tampered "checking block 50: number 1 (byte 50008 of 't.dat') is " nonseq TAMPER_SYNC=1 TAMPER_OFFSET=50008
-    tampered "checking at the end block 50: number 1 (byte 50008 of 't.dat') is " nonseq TAMPER_SYNC=4 TAMPER_OFFSET=50008
+    tampered "checking block 50: number 1 (byte 50008 of 't.$$.dat') is " nonseq TAMPER_SYNC=1 TAMPER_OFFSET=50008
+    tampered "checking at the end block 50: number 1 (byte 50008 of 't.$$.dat') is " nonseq TAMPER_SYNC=4 TAMPER_OFFSET=50008
     tampered "checking at the end block .* but .* was written (generation 1)" nonseq TAMPER_LOSE=5 TAMPER_RANK=2
-    tampered "checking 't.dat': record .* is damaged" sharedfp:true TAMPER_SYNC=1 TAMPER_OFFSET=50001
-    tampered "checking 't.dat': record .* is damaged" sharedfp:false TAMPER_SYNC=1 TAMPER_OFFSET=50001
+    tampered "checking 't.$$.dat': record .* is damaged" sharedfp:true TAMPER_SYNC=1 TAMPER_OFFSET=50001
+    tampered "checking 't.$$.dat': " sharedfp:false TAMPER_SYNC=1 TAMPER_OFFSET=50001
     # the name of a record: its first byte, where a number near it would do for a careless reader
-    tampered "checking 't.dat': no record begins at byte 0" sharedfp:true TAMPER_SYNC=1 TAMPER_OFFSET=0
+    tampered "checking 't.$$.dat': no record begins at byte 0" sharedfp:true TAMPER_SYNC=1 TAMPER_OFFSET=0
     RANKS=1 # with more of them, none is sure to write a third record
-    tampered "checking 't.dat': record 3 of rank 0 at byte .*, but its record 2 is due" sharedfp:false TAMPER_LOSE=3
-    tampered "checking 't.dat': record 2 of rank 0 at byte .*, but its record 3 is due" sharedfp:false TAMPER_TWICE=3
+    tampered "checking 't.$$.dat': record 3 of rank 0 at byte .*, but its record 2 is due" sharedfp:false TAMPER_LOSE=3
+    tampered "checking 't.$$.dat': record 2 of rank 0 at byte .*, but its record 3 is due" sharedfp:false TAMPER_TWICE=3
     # an empty record leaves no trace: zeros in its place are not taken for it
-    kernel sharedfp:true t.dat 1 | sed 's/blockmin .*/blockmin 0/; s/blockmax .*/blockmax 0.000008/; s/filesize .*/filesize 0.001/' >t.in
+    kernel sharedfp:true t.$$.dat 1 | sed 's/blockmin .*/blockmin 0/; s/blockmax .*/blockmax 0.000008/; s/filesize .*/filesize 0.001/' >t.in
     empty=
     for seed in 1 2 3 4 5 6 7 8; do
         expect_exit 0 "$PIOLET" run --set seed=$seed -o empty.$seed t.in
@@ -104,8 +106,8 @@ else
         break
     done
     [ "$empty" ] || fail "none of 8 seeds begins with an empty record"
-    expect_exit 1 env TAMPER_FILE=t.dat TAMPER_SYNC=1 TAMPER_ZERO=1 LD_PRELOAD=./tamper.so "$PIOLET" run --set seed=$empty -o e.out t.in
-    expect_in "$ERR" "checking 't.dat': no record begins at byte 0"
+    expect_exit 1 env TAMPER_FILE=t.$$.dat TAMPER_SYNC=1 TAMPER_ZERO=1 LD_PRELOAD=./tamper.so "$PIOLET" run --set seed=$empty -o e.out t.in
+    expect_in "$ERR" "checking 't.$$.dat': no record begins at byte 0"
 fi
 
 # ---- killed ----
@@ -122,16 +124,16 @@ kill_when_begun()
     done
     [ "$tries" -lt 1000 ] || fail "$1: the run did not come so far: $(cat "$OUT" "$ERR")"
     for process in /proc/[0-9]*; do # ranks of this run: by program and directory
-        [ "$(readlink "$process/exe")" = "$(readlink -f "$PIOLET")" ] && [ "$(readlink "$process/cwd")" = "$TMP" ] &&
-            kill -9 "${process#/proc/}"
+        [ "$(readlink "$process/exe")" = "$(readlink -f "$PIOLET")" ] && [ "$(readlink "$process/cwd")" = "$TMP" ] || continue
+        kill -9 "${process#/proc/}" || true # mpiexec may have been faster
     done 2>/dev/null
     ! wait "$job" || fail "$1: a killed run must not end well"
 }
 
 for name in matrix2D:true matrix3D:false transpose:true gatherscat2D nonseq sharedfp:true sharedfp:false; do
     rm -f results
-    kernel $name k.dat 1 >short.in
-    kernel $name k.dat 4 "repeat 100000" >long.in
+    kernel $name k.$$.dat 1 >short.in
+    kernel $name k.$$.dat 4 "repeat 100000" >long.in
     expect_exit 0 mpirun_n 4 "$PIOLET" run -o results short.in
     cp results before
     kill_when_begun $name
@@ -141,7 +143,7 @@ for name in matrix2D:true matrix3D:false transpose:true gatherscat2D nonseq shar
     expect_in "$ERR" "warning: results:"
     [ "$(jq -c '[.blocks[] | [.complete, (.sets | length > 0)]]' "$OUT")" = '[[true,true],[false,true],[true,true]]' ] ||
         fail "$name: blocks after the kill: $(jq -c '[.blocks[] | [.complete, (.sets | length)]]' "$OUT")"
-    rm -f k.dat
+    rm -f k.$$.dat
 done
 
 # ---- short of space ----
@@ -149,15 +151,15 @@ done
 # Known before the first write.
 small_fs 20M
 for name in "${KERNELS[@]}"; do
-    kernel $name "$SMALL_FS/a.dat" 1000
-    kernel $name "$TMP/roomy.dat" 1
+    kernel $name "$SMALL_FS/a.$$.dat" 1000
+    kernel $name "$TMP/roomy.$$.dat" 1
 done >both.in
 expect_exit 1 mpirun_n 4 "$PIOLET" run -o space.out both.in
-[ "$(grep -cE "'$SMALL_FS/a.dat' needs (98.3|100) MB, but the file system of '$SMALL_FS' \(ext4\) has only 1[0-9.]* MB free" "$ERR")" = ${#KERNELS[@]} ] ||
+[ "$(grep -cE "'$SMALL_FS/a.$$.dat' needs (98.3|100) MB, but the file system of '$SMALL_FS' \(ext4\) has only 1[0-9.]* MB free" "$ERR")" = ${#KERNELS[@]} ] ||
     fail "not every kernel told what is missing: $(cat "$ERR")"
 [ "$(grep -c '^error E_SPACE 0 ' space.out)" = ${#KERNELS[@]} ] || fail "the results do not hold the errors"
 [ "$(grep -c '^end-block 1$' space.out)" = $((2 * ${#KERNELS[@]})) ] || fail "a kernel after the failed one did not run"
-[ ! -e "$SMALL_FS/a.dat" ] || fail "a file was made although it could not fit"
+[ ! -e "$SMALL_FS/a.$$.dat" ] || fail "a file was made although it could not fit"
 
 # Found while writing: somebody else takes the space once the file is open. Only without preallocation can this happen.
 # Left out is what is beyond us: Open MPI's collective write leaves the other ranks waiting for the one that failed. With
@@ -166,13 +168,13 @@ LATE=(matrix2D:false matrix3D:false transpose:false gatherscat2D nonseq sharedfp
 [ "$PIOLET_MPI" != mpich ] || LATE+=(matrix2D:true matrix3D:true transpose:true sharedfp:true)
 [ -e tamper.so ] || LATE=()
 for name in "${LATE[@]}"; do
-    kernel $name "$SMALL_FS/a.dat" 100 "preallocate false" "hint.romio_ds_write disable" >late.in
-    kernel $name "$TMP/roomy.dat" 1 >>late.in
-    expect_exit 1 mpirun_n 4 env TAMPER_FILE="$SMALL_FS/a.dat" TAMPER_FILL="$SMALL_FS/filler" \
+    kernel $name "$SMALL_FS/a.$$.dat" 100 "preallocate false" "hint.romio_ds_write disable" >late.in
+    kernel $name "$TMP/roomy.$$.dat" 1 >>late.in
+    expect_exit 1 mpirun_n 4 env TAMPER_FILE="$SMALL_FS/a.$$.dat" TAMPER_FILL="$SMALL_FS/filler" \
         bash -c 'LD_PRELOAD=./tamper.so${LD_PRELOAD:+:$LD_PRELOAD} exec "$0" "$@"' "$PIOLET" run -o late.out late.in
-    expect_in "$ERR" "'$SMALL_FS/a.dat'"
+    expect_in "$ERR" "'$SMALL_FS/a.$$.dat'"
     grep -qE "No space left|its file system has only [0-9]+ k?B free" "$ERR" || fail "$name: no cause: $(cat "$ERR")"
     expect_in "$ERR" "1 parameter set failed"
     [ "$(grep -c '^end-block 1$' late.out)" = 2 ] || fail "$name: the test after the failed one did not run"
-    rm -f "$SMALL_FS"/a.dat* "$SMALL_FS"/.a.dat* "$SMALL_FS/filler" late.out
+    rm -f "$SMALL_FS"/a.$$.dat* "$SMALL_FS"/.a.$$.dat* "$SMALL_FS/filler" late.out
 done

@@ -9,11 +9,13 @@
 TMPDIR=${TMPDIR:-${shm:-/tmp}} source "$(dirname "$0")/../lib.sh"
 command -v jq >/dev/null || skip "needs jq"
 cd "$TMP"
+# Files carry the number of this process: Open MPI's jobs on one node disturb each other, up to a hang in MPI_File_open,
+# when their files have the same last part of the name (OMPIO makes a semaphore of it).
 
 # keywords FILE COLLECTIVE [LINE...]
 keywords()
 {
-    printf 'class Kernel\ntestname sharedfp\nfilename %s\ncollective %s\nseed 9\n' "$1" "$2"
+    printf 'class Kernel\ntestname sharedfp\nfilename %d-%s\ncollective %s\nseed 9\n' $$ "$1" "$2"
     [[ " $*" = *check* ]] || echo "check full"
     shift 2
     printf '%s\n' "$@"
@@ -64,25 +66,25 @@ for ranks in 1 3 4 8; do
     [ "$(jq '[.blocks[].sets[]] | length' results.json)" = $((2 * 7)) ] || fail "sets are missing"
     # without preallocation the file is as long as what was written: nothing was written twice, nothing left out
     for file in exact empty; do
-        written=$(jq -r "[.blocks[] | select(any(.input[]; .value == \"$file.dat\")).sets[-1].params.written_bytes][-1]" results.json)
-        [ "$(stat -c %s $file.dat)" = "$written" ] || fail "$ranks ranks: $written bytes written, $(stat -c %s $file.dat) in $file.dat"
+        written=$(jq -r "[.blocks[] | select(any(.input[]; .value == \"$$-$file.dat\")).sets[-1].params.written_bytes][-1]" results.json)
+        [ "$(stat -c %s $$-$file.dat)" = "$written" ] || fail "$ranks ranks: $written bytes written, $(stat -c %s $$-$file.dat) in $file.dat"
     done
     [ "$(jq -c '[.blocks[].sets[].params | select(.blockmin_bytes == "2000").written_bytes] | unique' results.json)" = '["0"]' ] ||
         fail "a record larger than the file was written"
-    [ ! -e style.dat ] || fail "'keep false' kept the file"
+    [ ! -e $$-style.dat ] || fail "'keep false' kept the file"
 done
 
 # In rank order: with one seed the file of an ordered run is always the same, and begins with the records of round one.
 keywords ordered.dat true "filesize 0.05" "numblocksize 1" "blockmin 0.0001" "blockmax 0.001" >ordered.in
 expect_exit 0 mpirun_n 4 "$PIOLET" run -o ordered.out ordered.in
-cp ordered.dat first.dat
+cp $$-ordered.dat first.dat
 expect_exit 0 mpirun_n 4 "$PIOLET" run -o ordered.out ordered.in
-cmp ordered.dat first.dat >&2 || fail "two ordered runs with one seed differ"
+cmp $$-ordered.dat first.dat >&2 || fail "two ordered runs with one seed differ"
 expect_exit 0 "$PIOLET" analyze export --format json ordered.out
 # a record's first number holds its rank in the bits from 2^-22 down
 offset=0
 for rank in 0 1 2 3 0; do
-    number=$(od -A n -t f8 -j $offset -N 8 ordered.dat)
+    number=$(od -A n -t f8 -j $offset -N 8 $$-ordered.dat)
     [ "$(awk -v number="$number" 'BEGIN { print int(number * 2 ^ 22) }')" = "$rank" ] || fail "at byte $offset is not the record of rank $rank"
     length=$(jq "[.blocks[0].sets[0].series[] | select(.rank == $rank and .key == \"b\").values[0]][0]" "$OUT")
     offset=$((offset + ${length%.*}))
