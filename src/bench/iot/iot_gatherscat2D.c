@@ -83,20 +83,29 @@ static pl_status gatherscat_gather_coll(void *test, struct pl_error *error)
     return code == MPI_SUCCESS ? PL_OK : coll_fail_mpi(error, code, "gathering the matrix");
 }
 
+/* Judges a transfer of the whole matrix. */
+static pl_status moved_whole(const struct gatherscat *g, const char *doing, int code, MPI_Status *moved,
+                             struct pl_error *error)
+{
+    const struct iot_run *run = g->run;
+    const int wanted = (int)(run->set.file_bytes / 8);
+    int count = 0;
+    if (code != MPI_SUCCESS)
+        return coll_fail_mpi(error, code, "%s the matrix in '%s'", doing, run->filename);
+    MPI_Get_count(moved, MPI_DOUBLE, &count);
+    if (count != wanted)
+        return pl_fail(error, PL_E_SYSTEM, "%s '%s': only %d of %d elements moved", doing, run->filename, count,
+                       wanted);
+    return PL_OK;
+}
+
 static pl_status gatherscat_write(void *test, struct pl_error *error)
 {
     struct gatherscat *g = test;
-    const struct iot_run *run = g->run;
     MPI_Status moved;
-    int count = 0;
-    const int wanted = (int)(run->set.file_bytes / 8);
-    const int code = MPI_File_write_at(g->file, 0, g->whole, wanted, MPI_DOUBLE, &moved);
-    if (code != MPI_SUCCESS)
-        return coll_fail_mpi(error, code, "writing the matrix to '%s'", run->filename);
-    MPI_Get_count(&moved, MPI_DOUBLE, &count);
-    if (count != wanted)
-        return pl_fail(error, PL_E_SYSTEM, "writing '%s': only %d of %d elements moved", run->filename, count, wanted);
-    return PL_OK;
+    const int count = (int)(g->run->set.file_bytes / 8);
+    const int code = MPI_File_write_at(g->file, 0, g->whole, count, MPI_DOUBLE, &moved);
+    return moved_whole(g, "writing", code, &moved, error);
 }
 
 static pl_status gatherscat_sync(void *test, struct pl_error *error)
@@ -118,17 +127,10 @@ static pl_status gatherscat_forget(void *test, struct pl_error *error)
 static pl_status gatherscat_read(void *test, struct pl_error *error)
 {
     struct gatherscat *g = test;
-    const struct iot_run *run = g->run;
     MPI_Status moved;
-    int count = 0;
-    const int wanted = (int)(run->set.file_bytes / 8);
-    const int code = MPI_File_read_at(g->file, 0, g->whole, wanted, MPI_DOUBLE, &moved);
-    if (code != MPI_SUCCESS)
-        return coll_fail_mpi(error, code, "reading the matrix from '%s'", run->filename);
-    MPI_Get_count(&moved, MPI_DOUBLE, &count);
-    if (count != wanted)
-        return pl_fail(error, PL_E_SYSTEM, "reading '%s': only %d of %d elements moved", run->filename, count, wanted);
-    return PL_OK;
+    const int count = (int)(g->run->set.file_bytes / 8);
+    const int code = MPI_File_read_at(g->file, 0, g->whole, count, MPI_DOUBLE, &moved);
+    return moved_whole(g, "reading", code, &moved, error);
 }
 
 static pl_status gatherscat_scatter_coll(void *test, struct pl_error *error)
