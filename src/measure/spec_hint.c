@@ -67,14 +67,26 @@ static pl_status take_one(struct spec_hint *hint, const struct spec_keyword *key
     return status;
 }
 
+/* How many of the last characters of `text` are in `set`. */
+static size_t trailing(const char *text, const char *set)
+{
+    size_t count = 0;
+    for (size_t length = strlen(text); length > count && strchr(set, text[length - count - 1]);)
+        count++;
+    return count;
+}
+
 static pl_status take_variants(struct spec_hint *hint, const struct spec_keyword *keyword, const char *text,
                                size_t variants, struct text *found)
 {
     char *copy = text_dup(text), *rest = NULL;
     pl_status status = copy ? PL_OK : PL_E_NOMEM;
     for (char *word = copy ? strtok_r(copy, " \t", &rest) : NULL; word && status == PL_OK && hint->count < variants;
-         word = strtok_r(NULL, " \t", &rest))
+         word = strtok_r(NULL, " \t", &rest)) {
+        if (keyword) /* "1, 2": the comma belongs to no value */
+            word[strlen(word) - trailing(word, ",")] = '\0';
         status = take_one(hint, keyword, word, found);
+    }
     free(copy);
     if (status == PL_OK && hint->count != 1 && hint->count < variants) {
         text_format(found, "the list holds %zu values, but numhints is %zu; allowed: one value, or %zu", hint->count,

@@ -62,6 +62,9 @@ static void order_of_lines(void **state)
     assert_string_equal(values(block, "cb_nodes"), "4 5");
     assert_string_equal(values(block, "any"), "x y");
     spec_clear(&spec);
+    block = parse(HEAD "numhints 2\ncb_nodes 4, 5\n");
+    assert_string_equal(values(block, "cb_nodes"), "4 5"); /* the comma goes to nobody */
+    spec_clear(&spec);
 }
 
 static void one_value_for_all(void **state)
