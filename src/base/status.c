@@ -41,10 +41,34 @@ static pl_status status_of_errno(int errno_value)
 {
     switch (errno_value) {
     case ENOSPC:
-    case EDQUOT:
         return PL_E_SPACE;
+    case EDQUOT:
+        return PL_E_QUOTA;
     case ENOMEM:
         return PL_E_NOMEM;
+    case EIO:
+        return PL_E_IO;
+    case ENOENT:
+        return PL_E_NO_SUCH_FILE;
+    case EEXIST:
+        return PL_E_EXISTS;
+    case EACCES:
+    case EPERM:
+        return PL_E_ACCESS;
+    case EROFS:
+        return PL_E_READ_ONLY;
+    case ENAMETOOLONG:
+    case ENOTDIR:
+    case EISDIR:
+    case ELOOP:
+    case ENXIO:
+        return PL_E_BAD_FILE;
+    case EBUSY:
+    case ETXTBSY:
+        return PL_E_IN_USE;
+    case EOPNOTSUPP:
+    case ENOSYS:
+        return PL_E_UNSUPPORTED;
     default:
         return PL_E_SYSTEM;
     }

@@ -3,14 +3,7 @@
 #define PIOLET_MPI_JOB_H
 
 #include "base/status.h"
-
-#include <stdbool.h>
-
-/* Was this process started by an mpiexec or srun, of any MPI? */
-bool job_is_launched(void);
-
-/* Before or without MPI: is this the one process of its launch that should print a message for all? */
-bool job_speaks(void);
+#include "mpi/launcher.h"
 
 /* MPI_Init, errors return. Fails where the launcher belongs to another MPI: every process would then believe to be
  * alone, and all would write the same file. */

@@ -1,0 +1,52 @@
+/* Agreement: every rank brings its outcome and some numbers; all learn whether anybody failed, who and why, and the
+ * least of each number. One reduction where all is well, one broadcast of words more where not.
+ *
+ * The greatest of a number comes by bringing its negative. */
+#ifndef PIOLET_MPI_AGREE_H
+#define PIOLET_MPI_AGREE_H
+
+#include "base/status.h"
+#include "mpi/step.h"
+
+#include <mpi.h>
+#include <stdint.h>
+
+enum { AGREE_VALUES_MAX = 10, AGREE_TEXT_MAX = 480 };
+
+struct agree_words {
+    int32_t status;
+    char text[AGREE_TEXT_MAX];
+};
+
+struct agree {
+    MPI_Comm comm;
+    int rank, count, state;
+    MPI_Request request;
+    const struct pl_error *own; /* the caller's; must live until the end */
+    int64_t mine[1 + AGREE_VALUES_MAX], least[1 + AGREE_VALUES_MAX];
+    struct agree_words words;
+    /* results */
+    pl_status status; /* PL_OK, or that of the first rank that failed */
+    int failed_rank;  /* -1: none */
+};
+
+/* own->status: PL_OK or what happened here. `values` may be NULL where count is 0. */
+void agree_start(struct agree *agree, MPI_Comm comm, int rank, const struct pl_error *own, const int64_t *values,
+                 int count);
+enum step agree_step(struct agree *agree);
+static inline int64_t agree_least(const struct agree *agree, int index)
+{
+    return agree->least[1 + index];
+}
+
+/* After the last step: PL_OK, or in *error this rank's own failure, else the words of the first rank that failed. */
+pl_status agree_result(const struct agree *agree, struct pl_error *error);
+
+/* The words of the first rank that failed, for a rank that did not. */
+pl_status agree_tell(const struct agree *agree, struct pl_error *error);
+
+/* All steps at once, waiting in between. */
+pl_status agree_run_coll(struct agree *agree, MPI_Comm comm, int rank, struct pl_error *error, const int64_t *values,
+                         int count);
+
+#endif

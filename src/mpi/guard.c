@@ -1,0 +1,3 @@
+#include "mpi/guard.h"
+
+_Thread_local int guard_depth;

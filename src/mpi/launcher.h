@@ -1,0 +1,19 @@
+/* What launched this process, as its environment tells; no MPI call. */
+#ifndef PIOLET_MPI_LAUNCHER_H
+#define PIOLET_MPI_LAUNCHER_H
+
+#include "base/status.h"
+
+#include <stdbool.h>
+
+/* Was this process started by an mpiexec or srun, of any MPI? */
+bool job_is_launched(void);
+
+/* Before or without MPI: is this the one process of its launch that should print a message for all? */
+bool job_speaks(void);
+
+/* Fails where `size` processes run, but the launcher of another MPI started more: each then believes to be alone.
+ * `what` names the program in the message. */
+pl_status launcher_check(int size, const char *what, struct pl_error *error);
+
+#endif

@@ -1,0 +1,143 @@
+#include "mpi/node.h"
+
+#include "mpi/real.h"
+#include "mpi/wait.h"
+
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+/* What the first rank of a node tells the others of it. */
+struct invitation {
+    int64_t pid, fd; /* fd < 0: there is no segment */
+    uint64_t nonce;
+};
+
+static uint64_t fresh_nonce(const void *salt)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return ((uint64_t)now.tv_nsec << 32) ^ (uint64_t)now.tv_sec ^ ((uint64_t)getpid() << 20) ^ (uintptr_t)salt ^ 1;
+}
+
+static void *map(int fd, size_t bytes)
+{
+    void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    return memory == MAP_FAILED ? NULL : memory;
+}
+
+static void found_segment(struct node *node, struct invitation *ret_invitation)
+{
+    *ret_invitation = (struct invitation){.pid = getpid(), .fd = -1, .nonce = fresh_nonce(node)};
+    const int fd = memfd_create("piolet", MFD_CLOEXEC);
+    if (fd < 0)
+        return;
+    if (ftruncate(fd, (off_t)node->bytes) == 0)
+        node->segment = map(fd, node->bytes);
+    if (!node->segment) {
+        close(fd);
+        return;
+    }
+    memcpy(node->segment, &ret_invitation->nonce, sizeof ret_invitation->nonce);
+    ret_invitation->fd = fd;
+}
+
+static void join_segment(struct node *node, const struct invitation *invitation)
+{
+    if (invitation->fd < 0)
+        return;
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%lld/fd/%lld", (long long)invitation->pid, (long long)invitation->fd);
+    const int fd = open(path, O_RDWR | O_CLOEXEC);
+    if (fd < 0)
+        return;
+    void *memory = lseek(fd, 0, SEEK_END) == (off_t)node->bytes ? map(fd, node->bytes) : NULL;
+    close(fd);
+    if (memory && memcmp(memory, &invitation->nonce, sizeof invitation->nonce) != 0) {
+        munmap(memory, node->bytes); /* another process of that number, in another namespace */
+        memory = NULL;
+    }
+    node->segment = memory;
+}
+
+static void finish(MPI_Request *request)
+{
+    struct wait_pace pace = {0};
+    int done = 0;
+    while (!real.Test(request, &done, MPI_STATUS_IGNORE) && !done)
+        wait_turn(&pace);
+}
+
+/* Everybody has looked; the node uses the segment only where all of it saw the same. */
+static bool all_see(const struct node *node, MPI_Comm comm)
+{
+    const int64_t mine = node->segment != NULL;
+    int64_t least = 0;
+    MPI_Request request;
+    if (real.Iallreduce(&mine, &least, 1, MPI_INT64_T, MPI_MIN, comm, &request))
+        return false;
+    finish(&request);
+    return least == 1;
+}
+
+static void share(struct node *node, MPI_Comm comm)
+{
+    struct invitation invitation = {.fd = -1};
+    if (node->rank == 0)
+        found_segment(node, &invitation);
+    MPI_Request request;
+    if (real.Ibcast(&invitation, sizeof invitation, MPI_BYTE, 0, comm, &request) == MPI_SUCCESS)
+        finish(&request);
+    if (node->rank != 0)
+        join_segment(node, &invitation);
+    const bool shared = all_see(node, comm);
+    if (node->rank == 0 && invitation.fd >= 0) {
+        memset(node->segment, 0, sizeof invitation.nonce);
+        close((int)invitation.fd);
+    }
+    if (!shared)
+        node_close(node);
+}
+
+static void count_nodes(struct node *node, MPI_Comm comm)
+{
+    const int64_t mine[2] = {node->rank == 0, node->segment ? 0 : 1};
+    int64_t sum[2] = {0, 1};
+    MPI_Request request;
+    if (real.Iallreduce(mine, sum, 2, MPI_INT64_T, MPI_SUM, comm, &request) == MPI_SUCCESS)
+        finish(&request);
+    node->count = (int)sum[0];
+    node->alone = sum[0] == 1 && sum[1] == 0;
+}
+
+void node_open_coll(MPI_Comm comm, int comm_rank, int comm_size, size_t bytes, struct node *ret_node)
+{
+    *ret_node = (struct node){.size = 1, .count = 1, .bytes = bytes};
+    if (comm_size == 1) {
+        void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+        ret_node->segment = memory == MAP_FAILED ? NULL : memory;
+        ret_node->alone = ret_node->segment != NULL;
+        return;
+    }
+    MPI_Comm node_comm;
+    if (real.Comm_split_type(comm, MPI_COMM_TYPE_SHARED, comm_rank, MPI_INFO_NULL, &node_comm)) {
+        ret_node->count = comm_size;
+        return;
+    }
+    real.Comm_rank(node_comm, &ret_node->rank);
+    real.Comm_size(node_comm, &ret_node->size);
+    share(ret_node, node_comm);
+    real.Comm_free(&node_comm);
+    count_nodes(ret_node, comm);
+}
+
+void node_close(struct node *node)
+{
+    if (node->segment)
+        munmap(node->segment, node->bytes);
+    node->segment = NULL;
+}

@@ -1,0 +1,78 @@
+#include "mpi/real.h"
+
+#include <dlfcn.h>
+#include <link.h>
+#include <pthread.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+struct real real;
+
+static const struct {
+    const char *name;
+    size_t place;
+} NAMES[] = {
+#define REAL(name) {"PMPI_" #name, offsetof(struct real, name)},
+#include "mpi/real.def"
+#undef REAL
+};
+
+/* The other MPI, by a library that only it brings: a program linked with it cannot use this one's handles. */
+#if PIOLET_IS_OPENMPI
+#define FOREIGN_LIBRARY "libmpich.so"
+#define FOREIGN_NAME    "MPICH"
+#define OWN_NAME        "Open MPI"
+#else
+#define FOREIGN_LIBRARY "libopen-pal.so"
+#define FOREIGN_NAME    "Open MPI"
+#define OWN_NAME        "MPICH"
+#endif
+
+static int note_foreign(struct dl_phdr_info *object, size_t size, void *found)
+{
+    (void)size;
+    const char *slash = strrchr(object->dlpi_name, '/');
+    if (strncmp(slash ? slash + 1 : object->dlpi_name, FOREIGN_LIBRARY, sizeof FOREIGN_LIBRARY - 1) == 0)
+        *(bool *)found = true;
+    return 0;
+}
+
+static struct pl_error load_error;
+
+static void load_once(void)
+{
+    bool foreign = false;
+    dl_iterate_phdr(note_foreign, &foreign);
+    if (foreign) {
+        pl_fail(&load_error, PL_E_USAGE,
+                "this program uses " FOREIGN_NAME ", but the preloaded library of piolet was built for " OWN_NAME
+                "; preload the one of the other build tree ('piolet preload' finds it)");
+        return;
+    }
+    for (size_t i = 0; i < sizeof NAMES / sizeof NAMES[0]; i++) {
+        void *function = dlsym(RTLD_NEXT, NAMES[i].name);
+        if (!function) {
+            pl_fail(&load_error, PL_E_UNSUPPORTED, "the MPI of this process has no function %s", NAMES[i].name);
+            return;
+        }
+        memcpy((char *)&real + NAMES[i].place, &function, sizeof function);
+    }
+    real.loaded = true;
+}
+
+pl_status real_load(struct pl_error *error)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, load_once);
+    if (!real.loaded)
+        *error = load_error;
+    return real.loaded ? PL_OK : error->status;
+}
+
+void *real_find(const char *name)
+{
+    char full[80];
+    snprintf(full, sizeof full, "P%s", name);
+    return dlsym(RTLD_NEXT, full);
+}

@@ -1,0 +1,30 @@
+/* The one table of the MPI's own functions.
+ *
+ * Our preloaded libraries wrap functions of MPI; one that called MPI_* or PMPI_* by name could meet its own wrapper, or
+ * that of a library before it. They therefore call real.NAME(…) only: what stands behind them in the search order.
+ * tests/lint/real.sh checks it. */
+#ifndef PIOLET_MPI_REAL_H
+#define PIOLET_MPI_REAL_H
+
+#include "base/status.h"
+
+#include <mpi.h>
+#include <stdbool.h>
+
+struct real {
+    bool loaded;
+#define REAL(name) __typeof__(&PMPI_##name) name;
+#include "mpi/real.def"
+#undef REAL
+};
+
+extern struct real real;
+
+/* Fills the table. Any thread may call it, at any time and again. Fails where the process has no such MPI, or where
+ * the program belongs to the other one. */
+pl_status real_load(struct pl_error *error);
+
+/* A function that the table does not hold, such as the system's own MPI_File_open; NULL where there is none. */
+void *real_find(const char *name);
+
+#endif

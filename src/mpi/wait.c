@@ -1,0 +1,67 @@
+#include "mpi/wait.h"
+
+#include "mpi/real.h"
+
+#include <linux/futex.h>
+#include <sched.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+    SPINS = 200,          /* about a microsecond: a partner on another core answers within */
+    NAP_FIRST_NS = 20000, /* each nap ends with a poke of MPI, so it may not become long */
+    NAP_LONGEST_NS = 500000
+};
+
+static void relax(void)
+{
+#if defined(__x86_64__) || defined(__i386__)
+    __builtin_ia32_pause();
+#endif
+}
+
+static void poke(MPI_Comm comm)
+{
+    int found;
+    if (comm != MPI_COMM_NULL)
+        real.Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, comm, &found, MPI_STATUS_IGNORE);
+}
+
+static void nap(_Atomic uint32_t *word, uint32_t seen, long nap_ns)
+{
+    const struct timespec time = {.tv_nsec = nap_ns};
+    if (word)
+        syscall(SYS_futex, (uint32_t *)word, FUTEX_WAIT, seen, &time, NULL, 0);
+    else
+        nanosleep(&time, NULL);
+}
+
+void wait_until(wait_ready *ready, void *arg, _Atomic uint32_t *word, MPI_Comm comm)
+{
+    for (int i = 0; i < SPINS; i++) {
+        if (ready(arg))
+            return;
+        relax();
+    }
+    for (long nap_ns = NAP_FIRST_NS;; nap_ns = nap_ns * 2 < NAP_LONGEST_NS ? nap_ns * 2 : NAP_LONGEST_NS) {
+        const uint32_t seen = word ? atomic_load(word) : 0; /* before looking: a change after it is not slept through */
+        if (ready(arg))
+            return;
+        poke(comm);
+        nap(word, seen, nap_ns);
+    }
+}
+
+void wait_wake(_Atomic uint32_t *word)
+{
+    syscall(SYS_futex, (uint32_t *)word, FUTEX_WAKE, INT32_MAX, NULL, NULL, 0);
+}
+
+void wait_turn(struct wait_pace *pace)
+{
+    if (++pace->idle > SPINS)
+        sched_yield();
+    else
+        relax();
+}

@@ -1,0 +1,29 @@
+/* Waiting for something outside of MPI (a flag in shared memory, a lock of the file system) without stopping MPI.
+ *
+ * A rank that sleeps on a flag while a message of its own is still under way can keep its partner waiting for ever:
+ * most MPIs move messages only inside of calls. Every wait of ours goes through here; it pokes the MPI in between. */
+#ifndef PIOLET_MPI_WAIT_H
+#define PIOLET_MPI_WAIT_H
+
+#include <mpi.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Has what we wait for happened? Called often; must not wait itself. */
+typedef bool wait_ready(void *arg);
+
+/* Waits until ready(arg). `word`: the futex that its change wakes, or NULL to look again after a nap.
+ * `comm`: a communicator of ours to poke MPI with, or MPI_COMM_NULL where the thread may not call MPI. */
+void wait_until(wait_ready *ready, void *arg, _Atomic uint32_t *word, MPI_Comm comm);
+
+/* Wakes all who wait on `word`, in any process that maps it. */
+void wait_wake(_Atomic uint32_t *word);
+
+/* One turn of a loop that tests MPI requests: lets other ranks of this core run when nothing has moved for a while. */
+struct wait_pace {
+    unsigned idle;
+};
+void wait_turn(struct wait_pace *pace);
+
+#endif
