@@ -1,0 +1,38 @@
+/* One rank's access to the file, without any other rank: from (view, position, bytes) and (buffer, memory type) to
+ * calls of the storage. Calls no MPI, so that any thread may run it. */
+#ifndef PIOLET_MPIIO_ACCESS_ACCESS_H
+#define PIOLET_MPIIO_ACCESS_ACCESS_H
+
+#include "mpiio/storage/storage.h"
+#include "mpiio/typemap/typemap.h"
+#include "mpiio/view/view.h"
+
+#include <stdbool.h>
+
+/* What is to be moved between where and where. */
+struct access_request {
+    bool write;
+    struct view *view; /* a reference of the request */
+    int64_t position;  /* bytes of the view's data before it */
+    int64_t bytes;
+    struct typemap *memory; /* a reference of the request */
+    char *buffer;           /* where displacement 0 of the memory type is; not written to when `write` */
+};
+
+/* How, by the hints and the mode of the file. */
+struct access_manner {
+    bool atomic;       /* the whole access under one span lock */
+    bool sieve_reads;  /* may read more than asked for */
+    bool sieve_writes; /* may read, modify and write back: under a span lock, and only where `lock_writes` holds on all
+                          ranks */
+    bool lock_writes;  /* others may be sieving: plain writes lock what they write */
+    int64_t read_buffer_bytes, write_buffer_bytes;
+    MPI_Comm poke; /* keeps MPI going while waiting for a lock; MPI_COMM_NULL in threads of ours */
+};
+
+/* *ret_done: bytes of data that were moved, in order, also after a failure. Reading stops at the end of the file. */
+pl_status access_run(struct storage *storage, const struct access_request *request, const struct access_manner *manner,
+                     int64_t *ret_done, struct pl_error *error);
+void access_request_clear(struct access_request *request);
+
+#endif

@@ -1,0 +1,31 @@
+/* The memory side of an access: a stream of bytes over a buffer and its type. */
+#ifndef PIOLET_MPIIO_ACCESS_MEMORY_H
+#define PIOLET_MPIIO_ACCESS_MEMORY_H
+
+#include "mpiio/typemap/typemap.h"
+
+#include <sys/uio.h>
+
+struct access_memory {
+    struct typemap_cursor cursor;
+    char *base;
+};
+
+pl_status access_memory_init(struct access_memory *memory, struct typemap *map, char *base, struct pl_error *error);
+void access_memory_clear(struct access_memory *memory);
+void access_memory_seek(struct access_memory *memory, int64_t position);
+
+/* The next `bytes` bytes of the stream, to or from one place. */
+void access_memory_take(struct access_memory *memory, char *to, int64_t bytes);
+void access_memory_give(struct access_memory *memory, const char *from, int64_t bytes);
+
+/* The next piece: at most `limit` bytes side by side. */
+static inline char *access_memory_piece(struct access_memory *memory, int64_t limit, int64_t *ret_bytes)
+{
+    int64_t displacement = 0;
+    *ret_bytes = typemap_cursor_next(&memory->cursor, limit, &displacement);
+    /* not pointer arithmetic: with MPI_BOTTOM the base is NULL and displacements are addresses */
+    return (char *)((uintptr_t)memory->base + (uintptr_t)displacement);
+}
+
+#endif

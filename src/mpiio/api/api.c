@@ -1,0 +1,201 @@
+#include "mpiio/api/api.h"
+
+#include "mpi/real.h"
+#include "mpiio/api/api_system.h"
+#include "mpiio/error/error.h"
+#include "mpiio/error/error_handler.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+const char piolet_mpiio_version[] __attribute__((visibility("default"))) = PIOLET_VERSION;
+
+static pthread_mutex_t default_lock = PTHREAD_MUTEX_INITIALIZER;
+static MPI_Errhandler default_handler;
+static bool default_is_set;
+
+MPI_Errhandler api_default_handler(void)
+{
+    pthread_mutex_lock(&default_lock);
+    const MPI_Errhandler handler = default_is_set ? default_handler : MPI_ERRORS_RETURN;
+    pthread_mutex_unlock(&default_lock);
+    return handler;
+}
+
+/* Returns the one before. */
+static MPI_Errhandler replace_default(MPI_Errhandler handler)
+{
+    pthread_mutex_lock(&default_lock);
+    const MPI_Errhandler before = default_is_set ? default_handler : MPI_ERRORS_RETURN;
+    default_handler = handler;
+    default_is_set = true;
+    pthread_mutex_unlock(&default_lock);
+    return before;
+}
+
+/* ---- begin and end ---- */
+
+void api_begin_free(struct api *api, const char *function)
+{
+    *api = (struct api){.function = function, .handle = MPI_FILE_NULL};
+    struct pl_error error;
+    if (real.loaded || real_load(&error) == PL_OK)
+        return;
+    fprintf(stderr, "%s: %s\n", function, error.text);
+    exit(EXIT_FAILURE);
+}
+
+bool api_begin(struct api *api, const char *function, MPI_File handle)
+{
+    api->function = function;
+    api->handle = handle;
+    api->error.status = PL_OK;
+    api->file = handle_find(handle);
+    if (api->file)
+        return true;
+    api_begin_free(api, function);
+    pl_fail(&api->error, PL_E_FILE, "%s",
+            handle == MPI_FILE_NULL ? "the file handle is MPI_FILE_NULL" : "the file handle is none of an open file");
+    return false;
+}
+
+static int raise_error(struct file *file, MPI_File *handle, int code, const char *words)
+{
+    const MPI_Errhandler handler = file ? file->handler : api_default_handler();
+    return error_handler_call(handler, handle, file ? file->number : 0, code, words);
+}
+
+int api_end(struct api *api)
+{
+    if (api->error.status == PL_OK)
+        return MPI_SUCCESS;
+    const struct file *file = api->file;
+    if (file && file->name)
+        pl_within(&api->error, "%s, rank %d, '%s'", api->function, file->rank, file->name);
+    else
+        pl_within(&api->error, "%s", api->function);
+    return raise_error(api->file, &api->handle, error_code(&api->error), api->error.text);
+}
+
+int api_end_system(struct file *file, int code)
+{
+    if (code == MPI_SUCCESS)
+        return code;
+    char words[MPI_MAX_ERROR_STRING] = "unknown error";
+    int length;
+    real.Error_string(code, words, &length);
+    MPI_File handle = handle_of(file);
+    return raise_error(file, &handle, code, words);
+}
+
+pl_status api_wants_pointer(struct api *api, const void *pointer, const char *what)
+{
+    return pointer ? PL_OK : pl_fail(&api->error, PL_E_ARG, "%s is NULL", what);
+}
+
+/* ---- error handlers ---- */
+
+int MPI_File_create_errhandler(MPI_File_errhandler_function *function, MPI_Errhandler *handler)
+{
+    struct api api;
+    api_begin_free(&api, "MPI_File_create_errhandler");
+    if (api_wants_pointer(&api, (const void *)(size_t)function, "the function") == PL_OK &&
+        api_wants_pointer(&api, handler, "the place for the handler") == PL_OK)
+        error_handler_create((struct error_function){.c = function}, handler, &api.error);
+    return api_end(&api);
+}
+API_ALIAS(File_create_errhandler);
+
+/* Is it a file, or MPI_FILE_NULL, which stands for the default? */
+static bool begin_handler(struct api *api, const char *function, MPI_File handle)
+{
+    if (handle != MPI_FILE_NULL)
+        return api_begin(api, function, handle);
+    api_begin_free(api, function);
+    return true;
+}
+
+int MPI_File_set_errhandler(MPI_File fh, MPI_Errhandler handler)
+{
+    struct api api;
+    if (begin_handler(&api, "MPI_File_set_errhandler", fh) && error_handler_hold(handler, &api.error) == PL_OK) {
+        MPI_Errhandler before;
+        if (api.file) {
+            before = api.file->handler;
+            api.file->handler = handler;
+        } else {
+            before = replace_default(handler);
+        }
+        error_handler_drop(before);
+    }
+    return api_end(&api);
+}
+API_ALIAS(File_set_errhandler);
+
+int MPI_File_get_errhandler(MPI_File fh, MPI_Errhandler *handler)
+{
+    struct api api;
+    if (begin_handler(&api, "MPI_File_get_errhandler", fh) &&
+        api_wants_pointer(&api, handler, "the place for the handler") == PL_OK) {
+        const MPI_Errhandler held = api.file ? api.file->handler : api_default_handler();
+        if (error_handler_hold(held, &api.error) == PL_OK)
+            *handler = held;
+    }
+    return api_end(&api);
+}
+API_ALIAS(File_get_errhandler);
+
+int MPI_File_call_errhandler(MPI_File fh, int code)
+{
+    struct api api;
+    if (!begin_handler(&api, "MPI_File_call_errhandler", fh))
+        return api_end(&api);
+    char words[MPI_MAX_ERROR_STRING] = "";
+    int length;
+    if (!error_words(code, words))
+        real.Error_string(code, words, &length);
+    raise_error(api.file, &api.handle, code, words);
+    return MPI_SUCCESS;
+}
+API_ALIAS(File_call_errhandler);
+
+int MPI_Errhandler_free(MPI_Errhandler *handler)
+{
+    struct api api;
+    api_begin_free(&api, "MPI_Errhandler_free");
+    if (!handler || !error_handler_is_ours(*handler))
+        return real.Errhandler_free(handler);
+    error_handler_drop(*handler);
+    *handler = MPI_ERRHANDLER_NULL;
+    return MPI_SUCCESS;
+}
+API_ALIAS(Errhandler_free);
+
+int MPI_Error_string(int code, char *text, int *length)
+{
+    struct api api;
+    api_begin_free(&api, "MPI_Error_string");
+    if (!text || !length || !error_words(code, text))
+        return real.Error_string(code, text, length);
+    *length = 0;
+    while (text[*length])
+        ++*length;
+    return MPI_SUCCESS;
+}
+API_ALIAS(Error_string);
+
+/* ---- Fortran handles ---- */
+
+MPI_Fint MPI_File_c2f(MPI_File fh)
+{
+    const struct file *file = handle_find(fh);
+    return file ? file->number : 0;
+}
+API_ALIAS(File_c2f);
+
+MPI_File MPI_File_f2c(MPI_Fint number)
+{
+    struct file *file = handle_at(number);
+    return file ? handle_of(file) : MPI_FILE_NULL;
+}
+API_ALIAS(File_f2c);

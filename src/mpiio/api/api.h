@@ -1,0 +1,38 @@
+/* What every MPI_File_* function begins and ends with.
+ *
+ * A function of the chapter is one C function here, exported under its MPI_ and its PMPI_ name (Open MPI's Fortran
+ * calls the latter). It checks its arguments, does the work through the layers below with a struct pl_error, and leaves
+ * by api_end(), which makes the error code and calls the file's error handler. */
+#ifndef PIOLET_MPIIO_API_API_H
+#define PIOLET_MPIIO_API_API_H
+
+#include "mpiio/api/handle.h"
+
+/* Exports PMPI_x beside MPI_x. */
+#define API_ALIAS(name) extern __typeof__(MPI_##name) PMPI_##name __attribute__((alias("MPI_" #name)))
+
+struct api {
+    const char *function;
+    struct file *file; /* NULL: the call is about no open file, and MPI_FILE_NULL's error handler is used */
+    MPI_File handle;
+    struct pl_error error; /* the outcome */
+};
+
+/* False where the handle is no open file: the error is set. */
+bool api_begin(struct api *api, const char *function, MPI_File handle);
+
+/* For functions without an open file. Ends the process with a message where there is no MPI that fits. */
+void api_begin_free(struct api *api, const char *function);
+
+/* What the program gets. */
+int api_end(struct api *api);
+
+/* What the program gets of a call that the MPI's own file did (piolet_impl=system). */
+int api_end_system(struct file *file, int code);
+
+pl_status api_wants_pointer(struct api *api, const void *pointer, const char *what);
+
+/* MPI_FILE_NULL's error handler: what new files get. */
+MPI_Errhandler api_default_handler(void);
+
+#endif

@@ -1,0 +1,38 @@
+/* Starting MPI: the moment to refuse combinations that look right and are not. */
+#include "mpi/launcher.h"
+#include "mpi/real.h"
+#include "mpiio/api/api.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+static void check_launch(int code)
+{
+    int size = 1;
+    struct pl_error error = {0};
+    if (code != MPI_SUCCESS || real.Comm_size(MPI_COMM_WORLD, &size) != MPI_SUCCESS ||
+        launcher_check(size, "this program", &error) == PL_OK)
+        return;
+    fprintf(stderr, "piolet MPI-IO: %s\n", error.text);
+    real.Abort(MPI_COMM_WORLD, EXIT_FAILURE);
+}
+
+int MPI_Init(int *argc, char ***argv)
+{
+    struct api api;
+    api_begin_free(&api, "MPI_Init");
+    const int code = real.Init(argc, argv);
+    check_launch(code);
+    return code;
+}
+API_ALIAS(Init);
+
+int MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
+{
+    struct api api;
+    api_begin_free(&api, "MPI_Init_thread");
+    const int code = real.Init_thread(argc, argv, required, provided);
+    check_launch(code);
+    return code;
+}
+API_ALIAS(Init_thread);

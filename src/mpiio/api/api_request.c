@@ -1,0 +1,141 @@
+#include "mpi/real.h"
+#include "mpiio/api/api_access.h"
+#include "mpiio/error/error.h"
+#include "mpiio/typemap/typemap_decode.h"
+
+#include <stdio.h>
+
+static pl_status check_mode(const struct file *file, const struct api_call *call, struct pl_error *error)
+{
+    if (call->write && (file->amode & MPI_MODE_RDONLY))
+        return pl_fail(error, PL_E_READ_ONLY, "the file was opened with MPI_MODE_RDONLY");
+    if (!call->write && (file->amode & MPI_MODE_WRONLY))
+        return pl_fail(error, PL_E_ACCESS, "the file was opened with MPI_MODE_WRONLY");
+    if ((file->amode & MPI_MODE_SEQUENTIAL) && (call->positioning == EXPLICIT || call->positioning == INDIVIDUAL))
+        return pl_fail(error, PL_E_UNSUPPORTED,
+                       "a file opened with MPI_MODE_SEQUENTIAL is accessed with the shared file pointer only");
+    return PL_OK;
+}
+
+static pl_status check_arguments(const struct api_call *call, const struct api_arguments *arguments,
+                                 struct pl_error *error)
+{
+    if (arguments->count < 0)
+        return pl_fail(error, PL_E_COUNT, "the count is %lld; allowed: 0 and above", (long long)arguments->count);
+    if (arguments->type == MPI_DATATYPE_NULL)
+        return pl_fail(error, PL_E_TYPE, "the datatype is MPI_DATATYPE_NULL");
+    if (call->positioning == EXPLICIT && arguments->offset < 0)
+        return pl_fail(error, PL_E_ARG, "the offset is %lld; allowed: 0 and above", (long long)arguments->offset);
+    return PL_OK;
+}
+
+static pl_status check_memory(const struct api_arguments *arguments, struct access_request *request,
+                              struct pl_error *error)
+{
+    enum { FIRST_ADDRESS = 4096 }; /* MPI_BOTTOM is NULL too: its displacements are addresses */
+    const struct typemap_shape *shape = typemap_shape(request->memory);
+    if (__builtin_mul_overflow(arguments->count, shape->size, &request->bytes))
+        return pl_fail(error, PL_E_COUNT, "%lld times %lld bytes is more than a file can have",
+                       (long long)arguments->count, (long long)shape->size);
+    if (!arguments->buffer && request->bytes > 0 && shape->true_lb < FIRST_ADDRESS && shape->true_lb > -FIRST_ADDRESS)
+        return pl_fail(error, PL_E_BUFFER, "the buffer is NULL");
+    const int64_t etype = request->view->etype_size;
+    if (request->bytes % etype != 0)
+        return pl_fail(error, PL_E_IO, "%lld bytes are no whole number of etypes, which have %lld",
+                       (long long)request->bytes, (long long)etype);
+    return PL_OK;
+}
+
+static pl_status place_at(struct access_request *request, int64_t etypes, struct pl_error *error)
+{
+    if (__builtin_mul_overflow(etypes, request->view->etype_size, &request->position) ||
+        !view_fits(request->view, request->position, request->bytes)) {
+        if (typemap_shape(request->view->filetype)->size == 0)
+            return pl_fail(error, PL_E_IO, "the view's filetype has no data, so that nothing can be accessed");
+        return pl_fail(error, PL_E_ARG, "%lld bytes at offset %lld would leave the largest file",
+                       (long long)request->bytes, (long long)etypes);
+    }
+    return PL_OK;
+}
+
+/* Finds the request's place and moves the pointer that it used. */
+static pl_status place(struct file *file, const struct api_call *call, int64_t offset, struct access_request *request,
+                       struct pl_error *error)
+{
+    const int64_t etypes = request->bytes / request->view->etype_size;
+    int64_t before;
+    if (call->positioning == ORDERED)
+        return PL_OK;
+    if (call->positioning == EXPLICIT)
+        return place_at(request, offset, error);
+    if (call->positioning == SHARED) {
+        if (shared_fetch_add(&file->shared, etypes, &before, error))
+            return error->status;
+        return place_at(request, before, error);
+    }
+    pthread_mutex_lock(&file->lock);
+    const pl_status status = place_at(request, file->position, error);
+    if (status == PL_OK)
+        file->position += etypes;
+    pthread_mutex_unlock(&file->lock);
+    return status;
+}
+
+static struct view *current_view(struct file *file)
+{
+    pthread_mutex_lock(&file->lock);
+    struct view *view = view_ref(file->view);
+    pthread_mutex_unlock(&file->lock);
+    return view;
+}
+
+pl_status api_request(struct api *api, const struct api_call *call, const struct api_arguments *arguments,
+                      struct access_request *ret_request)
+{
+    struct file *file = api->file;
+    struct pl_error *error = &api->error;
+    struct access_request request = {.write = call->write, .buffer = arguments->buffer};
+    *ret_request = request;
+    if (check_mode(file, call, error) || check_arguments(call, arguments, error) ||
+        typemap_of(arguments->type, &request.memory, error))
+        return error->status;
+    request.view = current_view(file);
+    if (check_memory(arguments, &request, error) || place(file, call, arguments->offset, &request, error)) {
+        access_request_clear(&request);
+        return error->status;
+    }
+    *ret_request = request;
+    return PL_OK;
+}
+
+void api_set_status(MPI_Status *status, int64_t bytes)
+{
+    if (status == MPI_STATUS_IGNORE)
+        return;
+    real.Status_set_elements_x(status, MPI_BYTE, bytes);
+    real.Status_set_cancelled(status, 0);
+}
+
+void api_log(const struct api *api, const struct api_call *call, const struct api_arguments *arguments,
+             const struct access_request *request, int64_t done, int code)
+{
+    struct log *log = api->file->log;
+    if (!log)
+        return;
+    const bool placed = request->view && request->bytes > 0;
+    const int64_t offset = placed ? view_byte(request->view, request->position) : -1;
+    const bool failed = api->error.status != PL_OK;
+    if (!failed && !log_wants_access(log, offset, request->bytes))
+        return;
+    char parameters[128];
+    snprintf(parameters, sizeof parameters, "count %lld, type %lld bytes, view %lld", (long long)arguments->count,
+             (long long)(request->memory ? typemap_shape(request->memory)->size : -1),
+             (long long)(request->view ? request->view->generation : -1));
+    log_call(log, &(struct log_call){.function = call->function,
+                                     .offset = offset,
+                                     .bytes = request->view ? request->bytes : -1,
+                                     .done = done,
+                                     .parameters = parameters,
+                                     .code = code,
+                                     .error = failed ? &api->error : NULL});
+}

@@ -1,0 +1,60 @@
+/* Two-phase exchange by messages: every rank sends its data to the agents that own their place in the file (or asks
+ * them for it); agents access the file in whole windows. One operation with step(): it never waits inside.
+ *
+ * All memory is taken before the ranks first meet, so that a rank that lacks it says so before anybody touches the
+ * file. A failure after that is noted; the rank goes on taking part, and all learn of it in the agreement at the end.
+ */
+#ifndef PIOLET_MPIIO_EXCHANGE_EXCHANGE_H
+#define PIOLET_MPIIO_EXCHANGE_EXCHANGE_H
+
+#include "mpi/agree.h"
+#include "mpi/step.h"
+#include "mpiio/access/access.h"
+#include "mpiio/exchange/exchange_domain.h"
+
+#include <stdint.h>
+
+/* The same on every rank, but for what belongs to the rank itself. */
+struct exchange_setup {
+    MPI_Comm comm;
+    int rank, ranks;
+    struct storage *storage;
+    bool readable; /* agents may read, modify and write back */
+    int agents;
+    int64_t window_bytes; /* what an agent accesses at once */
+    int64_t block_bytes;  /* domains are aligned to it */
+    int64_t sequence;     /* number of the collective call on this file */
+};
+
+struct exchange;
+
+/* Memory that a file keeps between its calls. */
+struct exchange_memory {
+    char *bytes;
+    size_t capacity;
+};
+void exchange_memory_clear(struct exchange_memory *memory);
+
+/* `own`: this rank's outcome so far. A rank that failed already, or that fails here, takes part with nothing to give.
+ * The request must live until the end. `late`: a failure that others should hear of at the end, or NULL. */
+pl_status exchange_new(const struct exchange_setup *setup, const struct access_request *request,
+                       struct exchange_memory *memory, const struct pl_error *own, const struct pl_error *late,
+                       struct exchange **ret_exchange, struct pl_error *error);
+
+/* A rank whose exchange_new() failed calls this in its place, as often, until it is done: the first agreement then
+ * ends the call for all. */
+struct exchange_refusal {
+    struct agree agree;
+    bool started;
+};
+enum step exchange_refuse_step(struct exchange_refusal *refusal, const struct exchange_setup *setup,
+                               struct pl_error *error);
+
+enum step exchange_step(struct exchange *exchange);
+
+/* After the last step: what all agreed on, and the bytes of data that this rank's request moved. */
+pl_status exchange_result(const struct exchange *exchange, int64_t *ret_done, struct pl_error *error);
+bool exchange_told_late(const struct exchange *exchange); /* all ranks have heard of the late failure */
+void exchange_free(struct exchange *exchange);            /* accepts NULL */
+
+#endif

@@ -1,0 +1,243 @@
+/* What all ranks of a file do together, besides moving data. */
+#include "mpiio/file/file.h"
+
+#include "mpi/real.h"
+#include "mpiio/strategy/strategy.h"
+
+#include <stdio.h>
+
+pl_status file_agree_coll(struct file *file, struct agree *agree, const int64_t *values, int count,
+                          struct pl_error *error)
+{
+    const bool tells_late = error->status == PL_OK && file->late.status != PL_OK;
+    struct pl_error *own = tells_late ? &file->late : error;
+    agree_run_coll(agree, file->comm, file->rank, own, values, count);
+    const bool only_mine = tells_late && agree->failed_rank == file->rank;
+    if (tells_late)
+        file->late.status = PL_OK;
+    if (agree->status == PL_OK || only_mine)
+        return PL_OK;
+    if (tells_late)
+        return agree_tell(agree, error);
+    return error->status;
+}
+
+/* ---- strategies ---- */
+
+/* What of a view matters for the choice, as numbers whose least decides. */
+enum { PIECE, MONOTONE, CONTIGUOUS, FACTS };
+
+static void view_facts(const struct view *view, int64_t ret_facts[FACTS])
+{
+    const struct typemap_shape *shape = typemap_shape(view->filetype);
+    ret_facts[PIECE] = view->contiguous || shape->pieces == 0 ? INT64_MAX : shape->size / shape->pieces;
+    ret_facts[MONOTONE] = view->contiguous || shape->monotone || shape->size == 0;
+    ret_facts[CONTIGUOUS] = view->contiguous;
+}
+
+/* Sieving writes back what was read in the gaps. Without being asked for, we do so only where nobody else has the file
+ * open. */
+static bool may_sieve_writes(const struct file *file)
+{
+    if (file->values.ds_write == HINT_AUTOMATIC)
+        return (file->amode & MPI_MODE_UNIQUE_OPEN) != 0;
+    return file->values.ds_write == HINT_ENABLE;
+}
+
+static void choose(struct file *file, const struct agree *agree, int first)
+{
+    struct strategy_facts facts = {.ranks = file->size,
+                                   .piece_bytes = agree_least(agree, first + PIECE),
+                                   .monotone = agree_least(agree, first + MONOTONE) != 0,
+                                   .atomic = file->atomic,
+                                   .hints = &file->values};
+    file->reading = strategy_choose(&facts);
+    facts.write = true;
+    file->writing = strategy_choose(&facts);
+    file->lock_writes = may_sieve_writes(file) && agree_least(agree, first + CONTIGUOUS) == 0;
+}
+
+pl_status file_choose_coll(struct file *file, struct pl_error *error)
+{
+    struct agree agree;
+    int64_t facts[FACTS];
+    view_facts(file->view, facts);
+    const pl_status status = file_agree_coll(file, &agree, facts, FACTS, error);
+    if (status == PL_OK)
+        choose(file, &agree, 0);
+    return status;
+}
+
+struct access_manner file_manner(const struct file *file, MPI_Comm poke)
+{
+    return (struct access_manner){
+        .atomic = file->atomic,
+        .sieve_reads = file->values.ds_read != HINT_DISABLE,
+        .sieve_writes = may_sieve_writes(file) && file->readable,
+        .lock_writes = file->lock_writes,
+        .read_buffer_bytes = file->values.ind_rd_buffer_size,
+        .write_buffer_bytes = file->values.ind_wr_buffer_size,
+        .poke = poke,
+    };
+}
+
+/* ---- views ---- */
+
+static void digest_text(const char *text, int64_t *ret_digest)
+{
+    uint64_t digest = 14695981039346656037u; /* FNV-1a: enough to tell names apart */
+    for (; *text; text++)
+        digest = (digest ^ (unsigned char)*text) * 1099511628211u;
+    *ret_digest = (int64_t)(digest >> 1);
+}
+
+static void install(struct file *file, struct view *view)
+{
+    pthread_mutex_lock(&file->lock);
+    struct view *old = file->view;
+    view->generation = old->generation + 1;
+    file->view = view;
+    file->position = 0;
+    pthread_mutex_unlock(&file->lock);
+    view_unref(old);
+    shared_turn(&file->shared);
+}
+
+pl_status file_set_view_coll(struct file *file, struct view *view, struct pl_error *error)
+{
+    enum { DATAREP = FACTS, DATAREP_MOST, EXTENT, EXTENT_MOST, VALUES };
+    int64_t values[VALUES] = {INT64_MAX, 1, 1, INT64_MAX, INT64_MAX, INT64_MAX, INT64_MAX};
+    struct agree agree;
+    if (error->status == PL_OK && file->rank == 0)
+        shared_prepare(&file->shared, 0, error);
+    if (view) {
+        view_facts(view, values);
+        digest_text(view->datarep, &values[DATAREP]);
+        values[DATAREP_MOST] = -values[DATAREP];
+        values[EXTENT] = view->etype_extent;
+        values[EXTENT_MOST] = -view->etype_extent;
+    }
+    pl_status status = file_agree_coll(file, &agree, values, VALUES, error);
+    if (status == PL_OK && agree_least(&agree, DATAREP) != -agree_least(&agree, DATAREP_MOST))
+        status = pl_fail(error, PL_E_NOT_SAME, "the ranks set views with different data representations");
+    if (status == PL_OK && agree_least(&agree, EXTENT) != -agree_least(&agree, EXTENT_MOST))
+        status = pl_fail(error, PL_E_NOT_SAME, "the ranks set views whose etypes have different extents");
+    if (status != PL_OK) {
+        view_unref(view);
+        return status;
+    }
+    install(file, view);
+    choose(file, &agree, 0);
+    return PL_OK;
+}
+
+/* ---- sizes, sync, hints, shared pointer ---- */
+
+static int64_t greatest(const struct agree *agree, int index)
+{
+    return -agree_least(agree, index);
+}
+
+/* All have come here with the same number. */
+static pl_status meet_with(struct file *file, int64_t number, const char *what, struct pl_error *error)
+{
+    struct agree agree;
+    const int64_t values[2] = {number, -number};
+    const pl_status status = file_agree_coll(file, &agree, values, 2, error);
+    if (status == PL_OK && agree_least(&agree, 0) != greatest(&agree, 1))
+        return pl_fail(error, PL_E_NOT_SAME, "the ranks give different %s: %lld to %lld", what,
+                       (long long)agree_least(&agree, 0), (long long)greatest(&agree, 1));
+    return status;
+}
+
+static pl_status meet(struct file *file, struct pl_error *error)
+{
+    struct agree agree;
+    return file_agree_coll(file, &agree, NULL, 0, error);
+}
+
+pl_status file_set_size_coll(struct file *file, int64_t bytes, struct pl_error *error)
+{
+    if (meet_with(file, bytes, "sizes", error))
+        return error->status;
+    if (file->rank == 0)
+        storage_truncate(file->storage, bytes, error);
+    return meet(file, error);
+}
+
+pl_status file_preallocate_coll(struct file *file, int64_t bytes, struct pl_error *error)
+{
+    if (meet_with(file, bytes, "sizes", error))
+        return error->status;
+    if (file->rank == 0)
+        storage_allocate(file->storage, bytes, error);
+    return meet(file, error);
+}
+
+pl_status file_sync_coll(struct file *file, struct pl_error *error)
+{
+    if (error->status == PL_OK && !(file->amode & MPI_MODE_RDONLY))
+        storage_sync(file->storage, error);
+    return meet(file, error);
+}
+
+pl_status file_set_atomicity_coll(struct file *file, bool atomic, struct pl_error *error)
+{
+    if (meet_with(file, atomic, "atomicity flags", error))
+        return error->status;
+    file->atomic = atomic;
+    return file_choose_coll(file, error);
+}
+
+pl_status file_set_info_coll(struct file *file, MPI_Info info, struct pl_error *error)
+{
+    if (error->status == PL_OK)
+        hints_update(file->hints, info, error);
+    if (meet(file, error))
+        return error->status;
+    struct hint_values values = *hints_values(file->hints);
+    MPI_Request request;
+    if (real.Ibcast(&values, sizeof values, MPI_BYTE, 0, file->comm, &request) == MPI_SUCCESS)
+        real.Wait(&request, MPI_STATUS_IGNORE);
+    file->values = values;
+    return file_choose_coll(file, error);
+}
+
+pl_status file_seek_target(struct file *file, int64_t offset, int whence, int64_t current, int64_t *ret_target,
+                           struct pl_error *error)
+{
+    int64_t base = 0, size;
+    if (whence == MPI_SEEK_CUR) {
+        base = current;
+    } else if (whence == MPI_SEEK_END) {
+        const struct view *view = file->view;
+        if (!view->contiguous && !typemap_shape(view->filetype)->monotone)
+            return pl_fail(error, PL_E_UNSUPPORTED, "MPI_SEEK_END in a view whose data overlap or go back");
+        if (storage_size(file->storage, &size, error))
+            return error->status;
+        const int64_t bytes = view_position(view, size);
+        base = bytes / view->etype_size + (bytes % view->etype_size != 0);
+    } else if (whence != MPI_SEEK_SET) {
+        return pl_fail(error, PL_E_ARG, "whence is %d; allowed: MPI_SEEK_SET, MPI_SEEK_CUR, MPI_SEEK_END", whence);
+    }
+    int64_t target;
+    if (__builtin_add_overflow(base, offset, &target) || target < 0)
+        return pl_fail(error, PL_E_ARG, "the file pointer would be at %lld + %lld; allowed: 0 and above",
+                       (long long)base, (long long)offset);
+    *ret_target = target;
+    return PL_OK;
+}
+
+pl_status file_seek_shared_coll(struct file *file, int64_t offset, int whence, struct pl_error *error)
+{
+    if (meet_with(file, offset, "offsets", error) || meet_with(file, whence, "values of whence", error))
+        return error->status;
+    int64_t current = 0, target = 0;
+    if (file->rank == 0 && shared_get(&file->shared, &current, error) == PL_OK &&
+        file_seek_target(file, offset, whence, current, &target, error) == PL_OK)
+        shared_prepare(&file->shared, target, error);
+    if (meet(file, error))
+        return error->status;
+    shared_turn(&file->shared);
+    return PL_OK;
+}

@@ -1,0 +1,90 @@
+/* A file that is open in our engine: what stands behind an MPI_File. */
+#ifndef PIOLET_MPIIO_FILE_FILE_H
+#define PIOLET_MPIIO_FILE_FILE_H
+
+#include "mpi/agree.h"
+#include "mpi/node.h"
+#include "mpiio/access/access.h"
+#include "mpiio/exchange/exchange.h"
+#include "mpiio/hint/hint.h"
+#include "mpiio/log/log.h"
+#include "mpiio/shared/shared.h"
+#include "mpiio/storage/storage.h"
+#include "mpiio/view/view.h"
+
+#include <mpi.h>
+#include <pthread.h>
+#include <stdbool.h>
+
+struct strategy;
+
+struct file {
+    uint32_t magic;  /* FILE_MAGIC while it is open: handles are checked by it */
+    MPI_Fint number; /* its Fortran handle */
+    MPI_Errhandler handler;
+
+    MPI_File system; /* hint piolet_impl=system: the MPI's own file does everything; else MPI_FILE_NULL */
+    bool is_system;
+
+    MPI_Comm comm; /* a duplicate of ours */
+    int rank, size;
+    int amode;
+    char *name; /* as the program gave it, without prefix */
+    struct storage *storage;
+    bool readable; /* the storage can also be read, whatever the access mode says */
+    struct hints *hints;
+    struct hint_values values; /* in force, the same on all ranks */
+    struct node node;
+    struct shared shared;
+    struct log *log;
+
+    pthread_mutex_t lock; /* of what follows */
+    int64_t position;     /* individual file pointer, in etypes */
+    struct view *view;
+    bool atomic;
+
+    /* State of the whole file, changed only where all ranks meet. */
+    const struct strategy *reading, *writing;
+    bool lock_writes; /* some rank may sieve its writes */
+    int64_t sequence; /* collective data accesses so far */
+    struct exchange_memory memory;
+    struct pl_error late; /* a failure of this rank in a collective call that the others have not heard of */
+};
+
+enum { FILE_MAGIC = 0x9f10fe71 };
+
+/* MPI_File_open without its handles: every rank of `comm` calls it; fails on all or none. `own`: what was wrong with
+ * the arguments here. With the hint piolet_impl=system only `system`, `hints` and `is_system` are set up. */
+pl_status file_open_coll(MPI_Comm comm, const char *name, int amode, MPI_Info info, const struct pl_error *own,
+                         struct file *file, struct pl_error *error);
+
+/* Closes in any case; what failed is told. */
+pl_status file_close_coll(struct file *file, struct pl_error *error);
+
+/* All ranks' outcomes, and their late failures, which are told with it. `values` as in agree.h; the agreement itself
+ * stays in *agree. A rank that had failed late is not told of it a second time. */
+pl_status file_agree_coll(struct file *file, struct agree *agree, const int64_t *values, int count,
+                          struct pl_error *error);
+
+/* Sets the view on all ranks, resets both pointers, chooses the strategies. Takes over the reference to `view`, which
+ * is NULL where `error` tells why this rank has none. */
+pl_status file_set_view_coll(struct file *file, struct view *view, struct pl_error *error);
+
+/* Chooses the strategies again, after hints or views have changed. */
+pl_status file_choose_coll(struct file *file, struct pl_error *error);
+
+pl_status file_set_size_coll(struct file *file, int64_t bytes, struct pl_error *error);
+pl_status file_preallocate_coll(struct file *file, int64_t bytes, struct pl_error *error);
+pl_status file_set_atomicity_coll(struct file *file, bool atomic, struct pl_error *error);
+pl_status file_sync_coll(struct file *file, struct pl_error *error);
+pl_status file_set_info_coll(struct file *file, MPI_Info info, struct pl_error *error);
+pl_status file_seek_shared_coll(struct file *file, int64_t offset, int whence, struct pl_error *error);
+
+/* Where an offset leads, in etypes, in the sense of MPI_File_seek; `current` is the pointer that moves. */
+pl_status file_seek_target(struct file *file, int64_t offset, int whence, int64_t current, int64_t *ret_target,
+                           struct pl_error *error);
+
+/* How this rank's own accesses are to be done. */
+struct access_manner file_manner(const struct file *file, MPI_Comm poke);
+
+#endif

@@ -1,0 +1,239 @@
+#include "mpiio/file/file.h"
+
+#include "mpi/real.h"
+#include "mpiio/error/error.h"
+#include "mpiio/mem.h"
+#include "mpiio/storage/fault.h"
+#include "mpiio/strategy/strategy.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* ---- hints ---- */
+
+/* Hints may differ between ranks; what makes ranks work together must not: rank 0's hold then. */
+static void share_values_coll(struct file *file)
+{
+    MPI_Request request;
+    if (real.Ibcast(&file->values, sizeof file->values, MPI_BYTE, 0, file->comm, &request) == MPI_SUCCESS)
+        real.Wait(&request, MPI_STATUS_IGNORE);
+}
+
+static pl_status agree_on_arguments_coll(struct file *file, struct pl_error *error)
+{
+    enum { AMODE, AMODE_MOST, DIGEST, DIGEST_MOST, VALUES };
+    int64_t values[VALUES] = {file->amode, -(int64_t)file->amode, 0, 0};
+    if (file->hints) {
+        values[DIGEST] = (int64_t)(hints_digest(file->hints) >> 1);
+        values[DIGEST_MOST] = -values[DIGEST];
+    }
+    struct agree agree;
+    if (agree_run_coll(&agree, file->comm, file->rank, error, values, VALUES))
+        return error->status;
+    if (agree_least(&agree, AMODE) != -agree_least(&agree, AMODE_MOST))
+        return pl_fail(error, PL_E_NOT_SAME, "the ranks give different access modes");
+    if (agree_least(&agree, DIGEST) != -agree_least(&agree, DIGEST_MOST))
+        share_values_coll(file);
+    return PL_OK;
+}
+
+/* ---- the storage ---- */
+
+static pl_status try_open(struct file *file, const char *path, int flags, mode_t mode, struct pl_error *error)
+{
+    error->status = PL_OK; /* an attempt before may have failed */
+    return storage_open(path, flags | O_CLOEXEC, mode, &file->storage, error);
+}
+
+/* Writing needs reading too, where gaps are to be kept; the file may forbid it. */
+static pl_status open_plain(struct file *file, const char *path, int extra, mode_t mode, struct pl_error *error)
+{
+    const bool reads = file->amode & MPI_MODE_RDONLY;
+    pl_status status = try_open(file, path, (reads ? O_RDONLY : O_RDWR) | extra, mode, error);
+    file->readable = status == PL_OK;
+    if (status == PL_E_ACCESS && (file->amode & MPI_MODE_WRONLY))
+        status = try_open(file, path, O_WRONLY | extra, mode, error);
+    return status;
+}
+
+/* Rank 0 opens first, and knows whether it has made the file. */
+static pl_status open_first(struct file *file, const char *path, bool *ret_created, struct pl_error *error)
+{
+    enum { TRIES = 10 }; /* another job may make or remove the file in between */
+    const mode_t mode = file->values.file_perm >= 0 ? (mode_t)file->values.file_perm : 0666;
+    *ret_created = false;
+    pl_status status = PL_OK;
+    for (int i = 0; i < TRIES; i++) {
+        if (!(file->amode & MPI_MODE_EXCL) || !(file->amode & MPI_MODE_CREATE)) {
+            status = open_plain(file, path, 0, 0, error);
+            if (status != PL_E_NO_SUCH_FILE || !(file->amode & MPI_MODE_CREATE))
+                return status;
+        }
+        status = open_plain(file, path, O_CREAT | O_EXCL, mode, error);
+        *ret_created = status == PL_OK;
+        if (status != PL_E_EXISTS || (file->amode & MPI_MODE_EXCL))
+            return status;
+    }
+    return status;
+}
+
+/* Rank 0 opens, and all learn whether that went well; *ret_size is the file's size where it matters. */
+static pl_status open_first_coll(struct file *file, bool *ret_created, int64_t *ret_size, struct pl_error *error)
+{
+    int64_t size = INT64_MAX;
+    *ret_created = false;
+    if (file->rank == 0 && open_first(file, file->name, ret_created, error) == PL_OK) {
+        size = 0;
+        if (file->amode & MPI_MODE_APPEND)
+            storage_size(file->storage, &size, error);
+    }
+    struct agree agree;
+    const pl_status status = agree_run_coll(&agree, file->comm, file->rank, error, &size, 1);
+    *ret_size = agree_least(&agree, 0);
+    return status;
+}
+
+/* ---- the whole ---- */
+
+/* What a rank can do alone before the ranks meet. */
+static pl_status begin(struct file *file, const char *name, MPI_Info info, struct pl_error *error)
+{
+    int rank;
+    real.Comm_rank(MPI_COMM_WORLD, &rank);
+    if (error->status != PL_OK || fault_plan_load(getenv("PIOLET_FAULTS"), rank, error))
+        return error->status;
+    file->name = mem_strdup(storage_path(name));
+    if (!file->name)
+        return pl_fail(error, PL_E_NOMEM, "no memory for a file's name");
+    if (hints_new(info, &file->hints, error))
+        return error->status;
+    file->values = *hints_values(file->hints);
+    return PL_OK;
+}
+
+static void set_up_rest_coll(struct file *file, int64_t size, struct pl_error *error)
+{
+    node_open_coll(file->comm, file->rank, file->size, 4096, &file->node);
+    struct pl_error own = {0};
+    if (shared_open_coll(&file->shared, &file->node, file->node.segment, file->comm, file->rank, &own) != PL_OK &&
+        error->status == PL_OK)
+        *error = own;
+    if (error->status == PL_OK && view_new_bytes(&file->view, error) == PL_OK && (file->amode & MPI_MODE_APPEND)) {
+        file->position = size;
+        if (file->rank == 0)
+            shared_prepare(&file->shared, size, error);
+    }
+}
+
+static void choose_first(struct file *file)
+{
+    struct strategy_facts facts = {
+        .ranks = file->size, .piece_bytes = INT64_MAX, .monotone = true, .hints = &file->values};
+    file->reading = strategy_choose(&facts);
+    facts.write = true;
+    file->writing = strategy_choose(&facts);
+}
+
+static void let_go_coll(struct file *file)
+{
+    shared_close_coll(&file->shared);
+    node_close(&file->node);
+    if (file->comm != MPI_COMM_NULL)
+        real.Comm_free(&file->comm);
+    view_unref(file->view);
+    hints_free(file->hints);
+    exchange_memory_clear(&file->memory);
+    mem_free(file->name);
+    log_close(file->log);
+    pthread_mutex_destroy(&file->lock);
+}
+
+static void give_back_coll(struct file *file, bool created)
+{
+    struct pl_error ignored;
+    storage_close(file->storage, &ignored);
+    if (created)
+        storage_unlink(file->name, &ignored);
+    let_go_coll(file);
+}
+
+static void open_log(struct file *file)
+{
+    int rank;
+    real.Comm_rank(MPI_COMM_WORLD, &rank);
+    file->log = log_open((uint64_t)getppid(), rank,
+                         file->name); /* the launcher's: the same for a job, another for the next */
+}
+
+static pl_status open_ours_coll(struct file *file, struct pl_error *error)
+{
+    bool created;
+    int64_t size;
+    if (open_first_coll(file, &created, &size, error)) {
+        give_back_coll(file, created);
+        return error->status;
+    }
+    if (file->rank != 0)
+        open_plain(file, file->name, 0, 0, error);
+    set_up_rest_coll(file, size, error);
+    struct agree agree;
+    if (agree_run_coll(&agree, file->comm, file->rank, error, NULL, 0)) {
+        give_back_coll(file, created);
+        return error->status;
+    }
+    if (file->amode & MPI_MODE_APPEND)
+        shared_turn(&file->shared);
+    choose_first(file);
+    open_log(file);
+    return PL_OK;
+}
+
+pl_status file_open_coll(MPI_Comm comm, const char *name, int amode, MPI_Info info, const struct pl_error *own,
+                         struct file *file, struct pl_error *error)
+{
+    file->amode = amode;
+    file->system = MPI_FILE_NULL;
+    file->shared.window = MPI_WIN_NULL;
+    pthread_mutex_init(&file->lock, NULL);
+    const int code = real.Comm_dup(comm, &file->comm);
+    if (code != MPI_SUCCESS) {
+        file->comm = MPI_COMM_NULL;
+        let_go_coll(file);
+        return error_from_mpi(code, "duplicating the communicator", error);
+    }
+    real.Comm_set_errhandler(file->comm, MPI_ERRORS_RETURN);
+    real.Comm_rank(file->comm, &file->rank);
+    real.Comm_size(file->comm, &file->size);
+    *error = *own;
+    begin(file, name, info, error);
+    if (agree_on_arguments_coll(file, error)) {
+        let_go_coll(file);
+        return error->status;
+    }
+    if (file->values.impl != HINT_IMPL_SYSTEM)
+        return open_ours_coll(file, error);
+    file->is_system = true;
+    let_go_coll(file);
+    return PL_OK;
+}
+
+pl_status file_close_coll(struct file *file, struct pl_error *error)
+{
+    struct pl_error own = {0};
+    if (storage_close(file->storage, &own) != PL_OK && error->status == PL_OK)
+        *error = own;
+    file->storage = NULL;
+    struct agree agree;
+    file_agree_coll(file, &agree, NULL, 0, error);
+    if (file->amode & MPI_MODE_DELETE_ON_CLOSE) { /* nobody has it open any more */
+        own.status = PL_OK;
+        if (file->rank == 0)
+            storage_unlink(file->name, &own);
+        if (agree_run_coll(&agree, file->comm, file->rank, &own, NULL, 0) != PL_OK && error->status == PL_OK)
+            *error = own;
+    }
+    let_go_coll(file);
+    return error->status;
+}

@@ -1,0 +1,70 @@
+#include "mpiio/shared/shared.h"
+
+#include "mpi/real.h"
+#include "mpiio/error/error.h"
+
+pl_status shared_open_coll(struct shared *shared, const struct node *node, void *place, MPI_Comm comm, int rank,
+                           struct pl_error *error)
+{
+    *shared = (struct shared){.window = MPI_WIN_NULL};
+    if (node->alone) {
+        shared->words = place;
+        return PL_OK;
+    }
+    const MPI_Aint bytes = rank == 0 ? 2 * sizeof(int64_t) : 0;
+    int code = real.Win_allocate(bytes, sizeof(int64_t), MPI_INFO_NULL, comm, &shared->window_words, &shared->window);
+    if (code == MPI_SUCCESS) {
+        if (rank == 0)
+            shared->window_words[0] = shared->window_words[1] = 0;
+        code = real.Win_lock_all(0, shared->window);
+    }
+    return code == MPI_SUCCESS ? PL_OK : error_from_mpi(code, "making the window of the shared file pointer", error);
+}
+
+void shared_close_coll(struct shared *shared)
+{
+    if (!shared->words && shared->window != MPI_WIN_NULL) {
+        real.Win_unlock_all(shared->window);
+        real.Win_free(&shared->window);
+    }
+    *shared = (struct shared){.window = MPI_WIN_NULL};
+}
+
+static pl_status window_do(struct shared *shared, int word, MPI_Op op, int64_t value, int64_t *ret_before,
+                           struct pl_error *error)
+{
+    int code = real.Fetch_and_op(&value, ret_before, MPI_INT64_T, 0, word, op, shared->window);
+    if (code == MPI_SUCCESS)
+        code = real.Win_flush(0, shared->window);
+    return code == MPI_SUCCESS ? PL_OK : error_from_mpi(code, "moving the shared file pointer", error);
+}
+
+pl_status shared_fetch_add(struct shared *shared, int64_t etypes, int64_t *ret_before, struct pl_error *error)
+{
+    if (!shared->words)
+        return window_do(shared, shared->turn, MPI_SUM, etypes, ret_before, error);
+    *ret_before = atomic_fetch_add(&shared->words[shared->turn], etypes);
+    return PL_OK;
+}
+
+pl_status shared_prepare(struct shared *shared, int64_t etypes, struct pl_error *error)
+{
+    int64_t before;
+    if (!shared->words)
+        return window_do(shared, !shared->turn, MPI_REPLACE, etypes, &before, error);
+    atomic_store(&shared->words[!shared->turn], etypes);
+    return PL_OK;
+}
+
+void shared_turn(struct shared *shared)
+{
+    shared->turn = !shared->turn;
+}
+
+pl_status shared_get(struct shared *shared, int64_t *ret_etypes, struct pl_error *error)
+{
+    if (!shared->words)
+        return window_do(shared, shared->turn, MPI_NO_OP, 0, ret_etypes, error);
+    *ret_etypes = atomic_load(&shared->words[shared->turn]);
+    return PL_OK;
+}

@@ -1,0 +1,43 @@
+#include "mpiio/storage/storage_limit.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <sys/resource.h>
+#include <time.h>
+
+bool storage_limit_bytes(unsigned long long *ret_bytes)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
+        return false;
+    *ret_bytes = limit.rlim_cur;
+    return true;
+}
+
+void storage_limit_enter(struct storage_limit *limit)
+{
+    *limit = (struct storage_limit){.held = false};
+    unsigned long long bytes;
+    if (!storage_limit_bytes(&bytes))
+        return;
+    sigset_t signals, pending;
+    sigemptyset(&signals);
+    sigaddset(&signals, SIGXFSZ);
+    limit->held = pthread_sigmask(SIG_BLOCK, &signals, &limit->before) == 0;
+    limit->was_pending = sigpending(&pending) == 0 && sigismember(&pending, SIGXFSZ) == 1;
+}
+
+void storage_limit_leave(const struct storage_limit *limit, bool passed)
+{
+    if (!limit->held)
+        return;
+    if (passed && !limit->was_pending) { /* one that the program was to get already stays */
+        sigset_t signals;
+        sigemptyset(&signals);
+        sigaddset(&signals, SIGXFSZ);
+        const struct timespec at_once = {0};
+        while (sigtimedwait(&signals, NULL, &at_once) < 0 && errno == EINTR)
+            continue;
+    }
+    pthread_sigmask(SIG_SETMASK, &limit->before, NULL);
+}

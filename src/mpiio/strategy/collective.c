@@ -1,0 +1,116 @@
+/* A collective access from its start to its end. */
+#include "mpi/real.h"
+#include "mpiio/error/error.h"
+#include "mpiio/strategy/strategy.h"
+
+enum { SCAN, BASE, REFUSE, MOVE, FINISHED };
+enum { ETYPES, FAILURES, NUMBERS };
+
+static void note_mpi(struct collective *collective, int code, const char *doing)
+{
+    if (code != MPI_SUCCESS && collective->error.status == PL_OK)
+        error_from_mpi(code, doing, &collective->error);
+}
+
+static void start_moving(struct collective *collective)
+{
+    collective->state = MOVE;
+    if (collective->error.status != PL_OK)
+        collective->request.bytes = 0;
+    collective->strategy->start(collective);
+}
+
+static void start_scan(struct collective *collective)
+{
+    struct collective_order *order = &collective->order;
+    const bool failed = collective->error.status != PL_OK;
+    order->mine[ETYPES] = failed ? 0 : collective->request.bytes / collective->request.view->etype_size;
+    order->mine[FAILURES] = failed;
+    collective->state = SCAN;
+    note_mpi(
+        collective,
+        real.Iscan(order->mine, order->upto, NUMBERS, MPI_INT64_T, MPI_SUM, collective->file->comm, &order->request),
+        "finding the order of the ranks");
+}
+
+void collective_start(struct collective *collective)
+{
+    collective->file->sequence++;
+    if (collective->ordered)
+        start_scan(collective);
+    else
+        start_moving(collective);
+}
+
+/* The last rank knows the sum: it moves the shared pointer for all, and tells where it was. */
+static void start_base(struct collective *collective)
+{
+    struct file *file = collective->file;
+    struct collective_order *order = &collective->order;
+    const int last = file->size - 1;
+    if (file->rank == last) {
+        order->base[FAILURES] = order->upto[FAILURES];
+        if (order->base[FAILURES] == 0 &&
+            shared_fetch_add(&file->shared, order->upto[ETYPES], &order->base[ETYPES], &collective->error) != PL_OK)
+            order->base[FAILURES] = 1;
+    }
+    collective->state = BASE;
+    note_mpi(collective, real.Ibcast(order->base, NUMBERS, MPI_INT64_T, last, file->comm, &order->request),
+             "telling the place of the ranks");
+}
+
+static void place(struct collective *collective)
+{
+    struct access_request *request = &collective->request;
+    const struct collective_order *order = &collective->order;
+    const int64_t etypes = order->base[ETYPES] + order->upto[ETYPES] - order->mine[ETYPES];
+    if (__builtin_mul_overflow(etypes, request->view->etype_size, &request->position) ||
+        !view_fits(request->view, request->position, request->bytes))
+        pl_fail(&collective->error, PL_E_ARG, "the shared file pointer has left the largest file");
+}
+
+static bool order_is_known(struct collective *collective)
+{
+    struct collective_order *order = &collective->order;
+    int done = 0;
+    note_mpi(collective, real.Test(&order->request, &done, MPI_STATUS_IGNORE), "finding the order of the ranks");
+    if (!done)
+        return false;
+    if (collective->state == SCAN) {
+        start_base(collective);
+    } else if (order->base[FAILURES] > 0) { /* nobody moves anything; all learn why */
+        agree_start(&order->agree, collective->file->comm, collective->file->rank, &collective->error, NULL, 0);
+        collective->state = REFUSE;
+    } else {
+        if (collective->error.status == PL_OK)
+            place(collective);
+        start_moving(collective);
+    }
+    return true;
+}
+
+enum step collective_step(struct collective *collective)
+{
+    while (collective->state == SCAN || collective->state == BASE)
+        if (!order_is_known(collective))
+            return STEP_PENDING;
+    if (collective->state == REFUSE) {
+        if (agree_step(&collective->order.agree) == STEP_PENDING)
+            return STEP_PENDING;
+        agree_result(&collective->order.agree, &collective->error);
+        collective->state = FINISHED;
+    }
+    if (collective->state == MOVE) {
+        if (collective->strategy->step(collective) == STEP_PENDING)
+            return STEP_PENDING;
+        collective->state = FINISHED;
+    }
+    return STEP_DONE;
+}
+
+void collective_clear(struct collective *collective)
+{
+    exchange_free(collective->exchange);
+    collective->exchange = NULL;
+    access_request_clear(&collective->request);
+}

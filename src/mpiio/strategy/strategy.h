@@ -1,0 +1,60 @@
+/* Strategies of collective access: rows of one table. A strategy is state of the file, the same on all ranks, and
+ * changes only where they meet anyway: a rank may have nothing to access, but never another way to do it.
+ *
+ * To add one: strategy_NAME.c defines `const struct strategy strategy_NAME`, and strategy.def has a line for it. */
+#ifndef PIOLET_MPIIO_STRATEGY_STRATEGY_H
+#define PIOLET_MPIIO_STRATEGY_STRATEGY_H
+
+#include "mpi/step.h"
+#include "mpiio/file/file.h"
+
+/* Where the ranks' data come one after the other in rank order: how they find their places. */
+struct collective_order {
+    int64_t mine[2], upto[2]; /* etypes and failures, of this rank and of all up to it */
+    int64_t base[2];          /* where the first rank begins, and whether anybody failed */
+    MPI_Request request;
+    struct agree agree;
+};
+
+/* A collective data access under way on one rank. */
+struct collective {
+    struct file *file;
+    const struct strategy *strategy;
+    struct access_request request; /* bytes == 0 where this rank has nothing, or failed */
+    bool ordered;                  /* the request's position is found with the shared file pointer */
+    struct pl_error error;         /* this rank's outcome: set before the start where its arguments are wrong */
+    int64_t done;                  /* bytes moved */
+    int state;
+    struct collective_order order;
+    struct exchange *exchange; /* of strategies that exchange */
+    struct exchange_refusal refusal;
+};
+
+struct strategy {
+    const char *name, *summary;
+    bool exchanges; /* ranks meet in every call, so that errors are agreed in it */
+    void (*start)(struct collective *collective);
+    enum step (*step)(struct collective *collective);
+};
+
+extern const struct strategy *const STRATEGIES[]; /* ends with NULL */
+const struct strategy *strategy_find(const char *name);
+
+/* What the choice depends on: the least and greatest over all ranks, so that all choose the same. */
+struct strategy_facts {
+    int ranks;
+    bool write;
+    int64_t piece_bytes; /* mean piece of the view that is cut finest */
+    bool monotone;       /* of every rank */
+    bool atomic;
+    const struct hint_values *hints;
+};
+const struct strategy *strategy_choose(const struct strategy_facts *facts);
+
+/* The access as an operation: start once, step until done, clear. All ranks of the file start theirs in the same order.
+ */
+void collective_start(struct collective *collective);
+enum step collective_step(struct collective *collective);
+void collective_clear(struct collective *collective);
+
+#endif

@@ -1,0 +1,63 @@
+/* Collective buffering by messages: agents own parts of the file and access it in large windows. */
+#include "mpiio/strategy/strategy.h"
+
+enum { AGENTS_EACH_NODE = 2 }; /* one file takes no more writers at once without losing speed */
+
+static int agents(const struct file *file)
+{
+    const int64_t wanted = file->values.cb_nodes > 0 ? file->values.cb_nodes
+                                                     : (int64_t)file->node.count * AGENTS_EACH_NODE;
+    return wanted < file->size ? (int)wanted : file->size;
+}
+
+static struct exchange_setup setup(const struct file *file)
+{
+    const int64_t block = file->values.striping_unit > 0 ? file->values.striping_unit : 65536;
+    return (struct exchange_setup){
+        .comm = file->comm,
+        .rank = file->rank,
+        .ranks = file->size,
+        .storage = file->storage,
+        .readable = file->readable,
+        .agents = agents(file),
+        .window_bytes = file->values.cb_buffer_size,
+        .block_bytes = block,
+        .sequence = file->sequence,
+    };
+}
+
+static void start(struct collective *collective)
+{
+    struct file *file = collective->file;
+    const struct exchange_setup own = setup(file);
+    exchange_new(&own, &collective->request, &file->memory, &collective->error, &file->late, &collective->exchange,
+                 &collective->error);
+}
+
+static void finish(struct collective *collective)
+{
+    exchange_result(collective->exchange, &collective->done, &collective->error);
+    if (exchange_told_late(collective->exchange))
+        collective->file->late.status = PL_OK;
+    exchange_free(collective->exchange);
+    collective->exchange = NULL;
+}
+
+static enum step step(struct collective *collective)
+{
+    const struct exchange_setup own = setup(collective->file);
+    if (!collective->exchange)
+        return exchange_refuse_step(&collective->refusal, &own, &collective->error);
+    if (exchange_step(collective->exchange) == STEP_PENDING)
+        return STEP_PENDING;
+    finish(collective);
+    return STEP_DONE;
+}
+
+const struct strategy strategy_twophase = {
+    .name = "twophase",
+    .summary = "agents exchange data with all ranks and access the file in large windows",
+    .exchanges = true,
+    .start = start,
+    .step = step,
+};

@@ -1,0 +1,44 @@
+/* A view: which bytes of the file a rank sees, and in which unit it counts. Immutable and shared by reference counts,
+ * since operations that are under way go on using theirs after a new one was set. */
+#ifndef PIOLET_MPIIO_VIEW_VIEW_H
+#define PIOLET_MPIIO_VIEW_VIEW_H
+
+#include "mpiio/typemap/typemap.h"
+
+#include <mpi.h>
+#include <stdbool.h>
+
+enum { VIEW_DATAREP_MAX = MPI_MAX_DATAREP_STRING + 1 };
+
+struct view {
+    int64_t generation;   /* how many views the file had before */
+    int64_t displacement; /* bytes */
+    struct typemap *filetype;
+    int64_t etype_size, etype_extent;
+    bool contiguous;                            /* all bytes from the displacement on */
+    MPI_Datatype etype_handle, filetype_handle; /* duplicates of ours, or predefined types */
+    char datarep[VIEW_DATAREP_MAX];
+};
+
+/* What every file begins with: bytes, from 0 on. */
+pl_status view_new_bytes(struct view **ret_view, struct pl_error *error);
+/* `writable`: the file may be written through it, so that nothing may overlap. */
+pl_status view_new(int64_t displacement, MPI_Datatype etype, MPI_Datatype filetype, const char *datarep, bool writable,
+                   struct view **ret_view, struct pl_error *error);
+struct view *view_ref(struct view *view);
+void view_unref(struct view *view); /* accepts NULL */
+
+/* Duplicates for the program, as MPI_File_get_view gives them: predefined types as themselves. */
+pl_status view_types(const struct view *view, MPI_Datatype *ret_etype, MPI_Datatype *ret_filetype,
+                     struct pl_error *error);
+
+/* Absolute byte in the file of the data byte at `position` (bytes of data from the view's beginning). */
+int64_t view_byte(const struct view *view, int64_t position);
+
+/* How many bytes of the view's data lie before byte `byte` of the file. */
+int64_t view_position(const struct view *view, int64_t byte);
+
+/* Would position + bytes leave the 64 bits of a file? */
+bool view_fits(const struct view *view, int64_t position, int64_t bytes);
+
+#endif
