@@ -31,6 +31,7 @@ struct cli_verb {
     const struct cli_option *options;  /* ends with {0} */
     int (*run)(int argc, char **argv); /* argv[0] is the verb; returns an exit status */
     bool standalone;                   /* a program of its own, not a verb of piolet */
+    bool runs_program;                 /* its first operand is a program, and what follows belongs to that */
 };
 
 extern const struct cli_verb *const CLI_VERBS[]; /* ends with NULL */

@@ -1,6 +1,7 @@
 #include "cli/cli_launch.h"
 
 #include "base/units.h"
+#include "cli/cli_target.h"
 #include "mpi/job.h"
 
 #include <errno.h>
@@ -15,6 +16,11 @@
 bool cli_launch_is_child(void)
 {
     return getenv(CHILD_MARK) != NULL;
+}
+
+void cli_launch_forget(void)
+{
+    unsetenv(CHILD_MARK);
 }
 
 int cli_launch_ranks(const struct cli_verb *verb, const char *text)
@@ -40,23 +46,18 @@ static void add(struct command *command, const char *word)
 }
 
 /* Debian's MPICH spins while it waits; with more ranks than cores a small preload makes it yield. */
-static void add_yield(struct command *command, const char *self)
+static void add_yield(struct command *command, const struct cli_verb *verb)
 {
-    static char library[PATH_MAX + 64], list[2 * PATH_MAX];
-    snprintf(library, sizeof library, "%s", self);
-    char *slash = strrchr(library, '/');
-    if (slash)
-        snprintf(slash, 64, "/../lib/libpiolet-yield.so");
-    if (!slash || access(library, R_OK) != 0)
+    static const char *const yield[] = {"libpiolet-yield.so", NULL};
+    static char library[PATH_MAX], list[CLI_PRELOAD_MAX];
+    if (!cli_target_library(yield[0], library) || !cli_target_preload(verb, yield, list))
         return;
-    const char *before = getenv("LD_PRELOAD");
-    snprintf(list, sizeof list, "%s%s%s", library, before && *before ? ":" : "", before ? before : "");
     add(command, "-genv");
     add(command, "LD_PRELOAD");
     add(command, list);
 }
 
-static void make_command(struct command *command, const char *ranks, bool crowded, const char *self)
+static void make_command(struct command *command, const struct cli_verb *verb, const char *ranks, bool crowded)
 {
     if (getenv("SLURM_JOB_ID")) {
         add(command, "srun");
@@ -67,7 +68,7 @@ static void make_command(struct command *command, const char *ranks, bool crowde
     add(command, PIOLET_MPIEXEC);
     if (strcmp(PIOLET_MPI_NAME, "mpich") == 0) {
         if (crowded)
-            add_yield(command, self);
+            add_yield(command, verb);
     } else {
         if (geteuid() == 0)
             add(command, "--allow-run-as-root");
@@ -92,15 +93,13 @@ int cli_launch(const struct cli_verb *verb, int ranks, int argc, char **argv)
         return CLI_USAGE;
     }
     char self[PATH_MAX], number[16];
-    const ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
-    if (length < 0) {
+    if (!cli_target_self(self)) {
         cli_complain(verb, "cannot find my own program file: %s", strerror(errno));
         return CLI_FAILED;
     }
-    self[length] = '\0';
     snprintf(number, sizeof number, "%d", ranks);
     struct command command = {.count = 0};
-    make_command(&command, number, ranks > sysconf(_SC_NPROCESSORS_ONLN), self);
+    make_command(&command, verb, number, ranks > sysconf(_SC_NPROCESSORS_ONLN));
     char **words = calloc((size_t)(command.count + argc + 3), sizeof *words);
     if (!words) {
         cli_complain(verb, "not enough memory");

@@ -8,6 +8,8 @@ enum { CLI_RANKS_MAX = 1000000 };
 
 /* Set for the processes that cli_launch() started: they have -n on their command line too, and pass over it. */
 bool cli_launch_is_child(void);
+/* Takes the mark away, before this process becomes a program of the user's. */
+void cli_launch_forget(void);
 
 /* What -n N asks of this process: refuses it inside MPI, else replaces this process by the launcher running the same
  * command line on N ranks. Returns only with an exit status for a failure. */

@@ -11,11 +11,29 @@ static int print_version(void)
     return CLI_OK;
 }
 
-static bool asks_for_help(int argc, char **argv)
+/* Does an option of this verb take the next word as its argument? */
+static bool takes_next(const struct cli_verb *verb, const char *word)
 {
-    for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
+    for (const struct cli_option *option = verb->options; option && option->id; option++) {
+        const bool is_short = option->letter && word[0] == '-' && word[1] == option->letter && word[2] == '\0';
+        const bool is_long = word[0] == '-' && word[1] == '-' && strcmp(word + 2, option->name) == 0;
+        if (option->argument && (is_short || is_long))
+            return true;
+    }
+    return false;
+}
+
+static bool asks_for_help(const struct cli_verb *verb, int argc, char **argv)
+{
+    for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {
         if (strcmp(argv[i], "--help") == 0)
             return true;
+        if (!verb->runs_program)
+            continue;
+        if (argv[i][0] != '-')
+            return false; /* the program: what follows is its own */
+        i += takes_next(verb, argv[i]);
+    }
     return false;
 }
 
@@ -43,7 +61,7 @@ int main(int argc, char **argv)
     char *alone[] = {(char *)"help", NULL};
     if (argc < 2)
         return finish(verb, verb->run(1, alone));
-    if (asks_for_help(argc - 1, argv + 1)) {
+    if (asks_for_help(verb, argc - 1, argv + 1)) {
         cli_print_help(verb);
         return finish(verb, CLI_OK);
     }
