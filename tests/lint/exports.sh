@@ -8,7 +8,7 @@ allowed()
 {
     case $1 in
     libpiolet-yield.so) echo '^ucp_worker_progress$' ;;
-    *) echo '^(P?MPI_[A-Z][A-Za-z0-9_]*|p?mpi_[a-z0-9_]+|piolet_[a-z0-9_]+)$' ;;
+    *) echo '^(P?MPI_[A-Z][A-Za-z0-9_]*|p?mpir?_[a-z0-9_]+|piolet_[a-z0-9_]+)$' ;;
     esac
 }
 

@@ -317,5 +317,6 @@ void access_request_clear(struct access_request *request)
 {
     typemap_unref(request->memory);
     view_unref(request->view);
+    mem_free(request->staged);
     *request = (struct access_request){0};
 }

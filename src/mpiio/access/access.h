@@ -17,6 +17,7 @@ struct access_request {
     int64_t bytes;
     struct typemap *memory; /* a reference of the request */
     char *buffer;           /* where displacement 0 of the memory type is; not written to when `write` */
+    char *staged;           /* owned; where data are converted, the buffer is this one, in the file's representation */
 };
 
 /* How, by the hints and the mode of the file. */

@@ -37,7 +37,7 @@ static MPI_Errhandler replace_default(MPI_Errhandler handler)
 
 void api_begin_free(struct api *api, const char *function)
 {
-    *api = (struct api){.function = function, .handle = MPI_FILE_NULL};
+    *api = (struct api){.function = function};
     struct pl_error error;
     if (real.loaded || real_load(&error) == PL_OK)
         return;
@@ -48,7 +48,6 @@ void api_begin_free(struct api *api, const char *function)
 bool api_begin(struct api *api, const char *function, MPI_File handle)
 {
     api->function = function;
-    api->handle = handle;
     api->error.status = PL_OK;
     api->file = handle_find(handle);
     if (api->file)
@@ -59,13 +58,14 @@ bool api_begin(struct api *api, const char *function, MPI_File handle)
     return false;
 }
 
-static int raise_error(struct file *file, MPI_File *handle, int code, const char *words)
+int api_raise(struct file *file, int code, const char *words)
 {
+    MPI_File handle = file ? handle_of(file) : MPI_FILE_NULL;
     const MPI_Errhandler handler = file ? file->handler : api_default_handler();
-    return error_handler_call(handler, handle, file ? file->number : 0, code, words);
+    return error_handler_call(handler, &handle, file ? file->number : 0, code, words);
 }
 
-int api_end(struct api *api)
+int api_code(struct api *api)
 {
     if (api->error.status == PL_OK)
         return MPI_SUCCESS;
@@ -74,7 +74,13 @@ int api_end(struct api *api)
         pl_within(&api->error, "%s, rank %d, '%s'", api->function, file->rank, file->name);
     else
         pl_within(&api->error, "%s", api->function);
-    return raise_error(api->file, &api->handle, error_code(&api->error), api->error.text);
+    return error_code(&api->error);
+}
+
+int api_end(struct api *api)
+{
+    const int code = api_code(api);
+    return code == MPI_SUCCESS ? code : api_raise(api->file, code, api->error.text);
 }
 
 int api_end_system(struct file *file, int code)
@@ -84,8 +90,7 @@ int api_end_system(struct file *file, int code)
     char words[MPI_MAX_ERROR_STRING] = "unknown error";
     int length;
     real.Error_string(code, words, &length);
-    MPI_File handle = handle_of(file);
-    return raise_error(file, &handle, code, words);
+    return api_raise(file, code, words);
 }
 
 pl_status api_wants_pointer(struct api *api, const void *pointer, const char *what)
@@ -154,7 +159,7 @@ int MPI_File_call_errhandler(MPI_File fh, int code)
     int length;
     if (!error_words(code, words))
         real.Error_string(code, words, &length);
-    raise_error(api.file, &api.handle, code, words);
+    api_raise(api.file, code, words);
     return MPI_SUCCESS;
 }
 API_ALIAS(File_call_errhandler);

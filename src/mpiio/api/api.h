@@ -13,8 +13,7 @@
 
 struct api {
     const char *function;
-    struct file *file; /* NULL: the call is about no open file, and MPI_FILE_NULL's error handler is used */
-    MPI_File handle;
+    struct file *file;     /* NULL: the call is about no open file, and MPI_FILE_NULL's error handler is used */
     struct pl_error error; /* the outcome */
 };
 
@@ -26,6 +25,10 @@ void api_begin_free(struct api *api, const char *function);
 
 /* What the program gets. */
 int api_end(struct api *api);
+
+/* The same in two parts, for errors that are found before the program asks for them. */
+int api_code(struct api *api);
+int api_raise(struct file *file, int code, const char *words);
 
 /* What the program gets of a call that the MPI's own file did (piolet_impl=system). */
 int api_end_system(struct file *file, int code);

@@ -3,10 +3,12 @@
 
 #include "mpi/wait.h"
 #include "mpiio/api/api_system.h"
+#include "mpiio/pending/pending.h"
 
 static int finish(struct api *api, const struct api_call *call, const struct api_arguments *arguments,
-                  const struct access_request *request, int64_t done, MPI_Status *status)
+                  const struct access_request *request, int64_t file_done, MPI_Status *status)
 {
+    const int64_t done = api_deliver(api, arguments, request, file_done);
     api_set_status(status, done);
     const int code = api_end(api);
     api_log(api, call, arguments, request, done, code);
@@ -33,6 +35,7 @@ static int access_together(struct api *api, const struct api_call *call, const s
     struct file *file = api->file;
     struct collective collective = {
         .file = file, .strategy = call->write ? file->writing : file->reading, .ordered = call->positioning == ORDERED};
+    pending_drain(file);
     api_develop_check_coll(api, call);
     if (api->error.status == PL_OK)
         api_request(api, call, arguments, &collective.request);

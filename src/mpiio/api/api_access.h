@@ -35,6 +35,11 @@ struct api_arguments {
 pl_status api_request(struct api *api, const struct api_call *call, const struct api_arguments *arguments,
                       struct access_request *ret_request);
 
+/* After an access of `done` bytes of the file: hands data that were read in another representation to the program.
+ * Returns the bytes of the program's own data. */
+int64_t api_deliver(struct api *api, const struct api_arguments *arguments, const struct access_request *request,
+                    int64_t done);
+
 /* Fills a status (may be MPI_STATUS_IGNORE) with the bytes that were moved. */
 void api_set_status(MPI_Status *status, int64_t bytes);
 

@@ -4,6 +4,7 @@
 #include "mpiio/api/api_system.h"
 #include "mpiio/error/error.h"
 #include "mpiio/error/error_handler.h"
+#include "mpiio/pending/pending.h"
 #include "mpiio/strategy/strategy.h"
 
 #include <limits.h>
@@ -116,6 +117,7 @@ int MPI_File_close(MPI_File *fh)
     } else {
         char name[256];
         const int rank = file->rank;
+        pending_finish(file); /* a correct program has waited for them */
         snprintf(name, sizeof name, "%s", file->name);
         if (file_close_coll(file, &api.error) != PL_OK)
             pl_within(&api.error, "rank %d, '%s'", rank, name);
@@ -161,6 +163,7 @@ int MPI_File_set_size(MPI_File fh, MPI_Offset size)
         return api_end(&api);
     if (api.file->is_system)
         return api_end_system(api.file, api_system.File_set_size(api.file->system, size));
+    pending_drain(api.file);
     check_size(&api, size);
     file_set_size_coll(api.file, size, &api.error);
     return api_end(&api);
@@ -174,6 +177,7 @@ int MPI_File_preallocate(MPI_File fh, MPI_Offset size)
         return api_end(&api);
     if (api.file->is_system)
         return api_end_system(api.file, api_system.File_preallocate(api.file->system, size));
+    pending_drain(api.file);
     check_size(&api, size);
     file_preallocate_coll(api.file, size, &api.error);
     return api_end(&api);
@@ -202,6 +206,7 @@ int MPI_File_sync(MPI_File fh)
         return api_end(&api);
     if (api.file->is_system)
         return api_end_system(api.file, api_system.File_sync(api.file->system));
+    pending_drain(api.file);
     file_sync_coll(api.file, &api.error);
     return api_end(&api);
 }
@@ -245,6 +250,7 @@ int MPI_File_set_info(MPI_File fh, MPI_Info info)
         return api_end(&api);
     if (api.file->is_system)
         return api_end_system(api.file, api_system.File_set_info(api.file->system, info));
+    pending_drain(api.file);
     file_set_info_coll(api.file, info, &api.error);
     return api_end(&api);
 }

@@ -1,7 +1,10 @@
-/* Starting MPI: the moment to refuse combinations that look right and are not. */
+/* Starting MPI: the moment to refuse combinations that look right and are not. Ending it: nothing of ours goes on. */
 #include "mpi/launcher.h"
 #include "mpi/real.h"
 #include "mpiio/api/api.h"
+#include "mpiio/api/api_hook.h"
+#include "mpiio/api/api_operation.h"
+#include "mpiio/pending/pending.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,7 +24,10 @@ int MPI_Init(int *argc, char ***argv)
 {
     struct api api;
     api_begin_free(&api, "MPI_Init");
-    const int code = real.Init(argc, argv);
+    const int level = api_hook_thread_level(MPI_THREAD_SINGLE);
+    int provided;
+    const int code = level == MPI_THREAD_SINGLE ? real.Init(argc, argv)
+                                                : real.Init_thread(argc, argv, level, &provided);
     check_launch(code);
     return code;
 }
@@ -31,8 +37,21 @@ int MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
 {
     struct api api;
     api_begin_free(&api, "MPI_Init_thread");
-    const int code = real.Init_thread(argc, argv, required, provided);
+    const int code = real.Init_thread(argc, argv, api_hook_thread_level(required), provided);
     check_launch(code);
     return code;
 }
 API_ALIAS(Init_thread);
+
+int MPI_Finalize(void)
+{
+    struct api api;
+    api_begin_free(&api, "MPI_Finalize");
+    pending_settle();
+    work_stop();
+    pending_step();
+    api_operations_sweep();
+    api_hook_remove();
+    return real.Finalize();
+}
+API_ALIAS(Finalize);

@@ -1,6 +1,7 @@
 #include "mpi/real.h"
 #include "mpiio/api/api_access.h"
 #include "mpiio/error/error.h"
+#include "mpiio/mem.h"
 #include "mpiio/typemap/typemap_decode.h"
 
 #include <stdio.h>
@@ -29,21 +30,78 @@ static pl_status check_arguments(const struct api_call *call, const struct api_a
     return PL_OK;
 }
 
-static pl_status check_memory(const struct api_arguments *arguments, struct access_request *request,
-                              struct pl_error *error)
+static pl_status count_bytes(const struct api_arguments *arguments, int64_t size, struct access_request *request,
+                             struct pl_error *error)
 {
-    enum { FIRST_ADDRESS = 4096 }; /* MPI_BOTTOM is NULL too: its displacements are addresses */
-    const struct typemap_shape *shape = typemap_shape(request->memory);
-    if (__builtin_mul_overflow(arguments->count, shape->size, &request->bytes))
+    if (__builtin_mul_overflow(arguments->count, size, &request->bytes))
         return pl_fail(error, PL_E_COUNT, "%lld times %lld bytes is more than a file can have",
-                       (long long)arguments->count, (long long)shape->size);
-    if (!arguments->buffer && request->bytes > 0 && shape->true_lb < FIRST_ADDRESS && shape->true_lb > -FIRST_ADDRESS)
-        return pl_fail(error, PL_E_BUFFER, "the buffer is NULL");
+                       (long long)arguments->count, (long long)size);
     const int64_t etype = request->view->etype_size;
     if (request->bytes % etype != 0)
         return pl_fail(error, PL_E_IO, "%lld bytes are no whole number of etypes, which have %lld",
                        (long long)request->bytes, (long long)etype);
     return PL_OK;
+}
+
+static pl_status check_buffer(const struct api_arguments *arguments, const struct typemap *memory,
+                              struct pl_error *error)
+{
+    enum { FIRST_ADDRESS = 4096 }; /* MPI_BOTTOM is NULL too: its displacements are addresses */
+    const struct typemap_shape *shape = typemap_shape(memory);
+    if (!arguments->buffer && arguments->count > 0 && shape->size > 0 && shape->true_lb < FIRST_ADDRESS &&
+        shape->true_lb > -FIRST_ADDRESS)
+        return pl_fail(error, PL_E_BUFFER, "the buffer is NULL");
+    return PL_OK;
+}
+
+/* Data in another representation are converted in memory of ours, as a whole; the file sees bytes. */
+static pl_status stage(const struct api_arguments *arguments, struct access_request *request, struct pl_error *error)
+{
+    const struct datarep *rep = request->view->representation;
+    int64_t size;
+    if (datarep_size(rep, arguments->type, &size, error) || count_bytes(arguments, size, request, error))
+        return error->status;
+    typemap_unref(request->memory);
+    request->memory = NULL;
+    request->staged = mem_alloc(request->bytes > 0 ? (size_t)request->bytes : 1);
+    if (!request->staged)
+        return pl_fail(error, PL_E_NOMEM, "no memory for the conversion of %lld bytes", (long long)request->bytes);
+    request->buffer = request->staged;
+    if (request->write &&
+        datarep_encode(rep, arguments->buffer, arguments->count, arguments->type, request->staged, error))
+        return error->status;
+    return typemap_dense(1, &request->memory, error);
+}
+
+static pl_status prepare_memory(const struct api_arguments *arguments, struct access_request *request,
+                                struct pl_error *error)
+{
+    if (typemap_of(arguments->type, &request->memory, error) || check_buffer(arguments, request->memory, error))
+        return error->status;
+    if (!datarep_is_native(request->view->representation))
+        return stage(arguments, request, error);
+    return count_bytes(arguments, typemap_shape(request->memory)->size, request, error);
+}
+
+int64_t api_deliver(struct api *api, const struct api_arguments *arguments, const struct access_request *request,
+                    int64_t done)
+{
+    if (!request->staged)
+        return done;
+    const struct datarep *rep = request->view->representation;
+    struct pl_error error = {0};
+    int64_t native = 0, size = 0;
+    MPI_Count native_size = 0;
+    if (!request->write) {
+        if (datarep_decode(rep, arguments->buffer, arguments->count, arguments->type, request->staged, done, &native,
+                           &error) != PL_OK &&
+            api->error.status == PL_OK)
+            api->error = error;
+        return native;
+    }
+    datarep_size(rep, arguments->type, &size, &error);
+    real.Type_size_x(arguments->type, &native_size);
+    return size > 0 ? done / size * native_size : 0;
 }
 
 static pl_status place_at(struct access_request *request, int64_t etypes, struct pl_error *error)
@@ -96,11 +154,10 @@ pl_status api_request(struct api *api, const struct api_call *call, const struct
     struct pl_error *error = &api->error;
     struct access_request request = {.write = call->write, .buffer = arguments->buffer};
     *ret_request = request;
-    if (check_mode(file, call, error) || check_arguments(call, arguments, error) ||
-        typemap_of(arguments->type, &request.memory, error))
+    if (check_mode(file, call, error) || check_arguments(call, arguments, error))
         return error->status;
     request.view = current_view(file);
-    if (check_memory(arguments, &request, error) || place(file, call, arguments->offset, &request, error)) {
+    if (prepare_memory(arguments, &request, error) || place(file, call, arguments->offset, &request, error)) {
         access_request_clear(&request);
         return error->status;
     }

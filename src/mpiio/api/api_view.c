@@ -3,23 +3,17 @@
 #include "mpiio/api/api.h"
 #include "mpiio/api/api_system.h"
 #include "mpiio/error/error.h"
+#include "mpiio/pending/pending.h"
 
-#include <stdio.h>
 #include <string.h>
-#include <strings.h>
 
 /* ---- views ---- */
 
-static pl_status check_datarep(const char *datarep, struct pl_error *error)
+static pl_status find_datarep(const char *name, const struct datarep **ret_rep, struct pl_error *error)
 {
-    if (!datarep)
+    if (!name)
         return pl_fail(error, PL_E_ARG, "the data representation is NULL");
-    if (strlen(datarep) > MPI_MAX_DATAREP_STRING)
-        return pl_fail(error, PL_E_ARG, "the name of the data representation is longer than MPI_MAX_DATAREP_STRING");
-    if (strcmp(datarep, "native") != 0 && strcmp(datarep, "internal") != 0)
-        return pl_fail(error, PL_E_DATAREP, "data representation '%.100s' is not known; allowed: native, internal",
-                       datarep);
-    return PL_OK;
+    return datarep_find(name, ret_rep, error);
 }
 
 /* The displacement in bytes, where MPI_DISPLACEMENT_CURRENT is allowed too. */
@@ -46,11 +40,13 @@ static struct view *make_view(struct file *file, MPI_Offset displacement, MPI_Da
                               const char *datarep, struct pl_error *error)
 {
     struct view *view = NULL;
+    const struct datarep *rep;
     int64_t bytes = 0;
     if (etype == MPI_DATATYPE_NULL || filetype == MPI_DATATYPE_NULL)
         pl_fail(error, PL_E_TYPE, "etype or filetype is MPI_DATATYPE_NULL");
-    else if (check_datarep(datarep, error) == PL_OK && find_displacement(file, displacement, &bytes, error) == PL_OK)
-        view_new(bytes, etype, filetype, datarep, !(file->amode & MPI_MODE_RDONLY), &view, error);
+    else if (find_datarep(datarep, &rep, error) == PL_OK &&
+             find_displacement(file, displacement, &bytes, error) == PL_OK)
+        view_new(bytes, etype, filetype, rep, !(file->amode & MPI_MODE_RDONLY), &view, error);
     return view;
 }
 
@@ -63,9 +59,9 @@ int MPI_File_set_view(MPI_File fh, MPI_Offset disp, MPI_Datatype etype, MPI_Data
     struct file *file = api.file;
     if (file->is_system)
         return api_end_system(file, api_system.File_set_view(file->system, disp, etype, filetype, datarep, info));
+    pending_drain(file);
     struct view *view = make_view(file, disp, etype, filetype, datarep, &api.error);
-    if (file_set_view_coll(file, view, &api.error) == PL_OK && info != MPI_INFO_NULL)
-        file_set_info_coll(file, info, &api.error);
+    file_set_view_coll(file, view, info, &api.error);
     return api_end(&api);
 }
 API_ALIAS(File_set_view);
@@ -82,22 +78,22 @@ int MPI_File_get_view(MPI_File fh, MPI_Offset *disp, MPI_Datatype *etype, MPI_Da
         pl_fail(&api.error, PL_E_ARG, "a place for displacement, etype, filetype or data representation is NULL");
     else if (view_types(file->view, etype, filetype, &api.error) == PL_OK) {
         *disp = file->view->displacement;
-        memcpy(datarep, file->view->datarep, strlen(file->view->datarep) + 1);
+        const char *name = datarep_name(file->view->representation);
+        memcpy(datarep, name, strlen(name) + 1);
     }
     return api_end(&api);
 }
 API_ALIAS(File_get_view);
 
-static int type_extent(MPI_File fh, MPI_Datatype type, MPI_Count *ret_extent)
+static int type_extent(MPI_File fh, MPI_Datatype type, int64_t *ret_extent)
 {
     struct api api;
     if (!api_begin(&api, "MPI_File_get_type_extent", fh))
         return api_end(&api);
-    MPI_Count lb;
     if (type == MPI_DATATYPE_NULL)
         pl_fail(&api.error, PL_E_TYPE, "the datatype is MPI_DATATYPE_NULL");
-    else if (real.Type_get_extent_x(type, &lb, ret_extent) != MPI_SUCCESS)
-        pl_fail(&api.error, PL_E_TYPE, "the datatype is invalid");
+    else if (api_wants_pointer(&api, ret_extent, "the place for the extent") == PL_OK)
+        datarep_extent(api.file->view->representation, type, ret_extent, &api.error);
     return api_end(&api);
 }
 
@@ -106,8 +102,8 @@ int MPI_File_get_type_extent(MPI_File fh, MPI_Datatype type, MPI_Aint *extent)
     struct file *file = handle_find(fh);
     if (file && file->is_system)
         return api_end_system(file, api_system.File_get_type_extent(file->system, type, extent));
-    MPI_Count bytes;
-    const int code = type_extent(fh, type, &bytes);
+    int64_t bytes = 0;
+    const int code = type_extent(fh, type, extent ? &bytes : NULL);
     if (code == MPI_SUCCESS)
         *extent = (MPI_Aint)bytes;
     return code;
@@ -120,7 +116,11 @@ int MPI_File_get_type_extent_c(MPI_File fh, MPI_Datatype type, MPI_Count *extent
     struct file *file = handle_find(fh);
     if (file && file->is_system)
         return api_end_system(file, api_system.File_get_type_extent_c(file->system, type, extent));
-    return type_extent(fh, type, extent);
+    int64_t bytes = 0;
+    const int code = type_extent(fh, type, extent ? &bytes : NULL);
+    if (code == MPI_SUCCESS)
+        *extent = bytes;
+    return code;
 }
 API_ALIAS(File_get_type_extent_c);
 #endif
@@ -201,6 +201,7 @@ int MPI_File_seek_shared(MPI_File fh, MPI_Offset offset, int whence)
         return api_end_system(file, api_system.File_seek_shared(file->system, offset, whence));
     if (file->amode & MPI_MODE_SEQUENTIAL)
         pl_fail(&api.error, PL_E_UNSUPPORTED, "the file was opened with MPI_MODE_SEQUENTIAL");
+    pending_drain(file);
     file_seek_shared_coll(file, offset, whence, &api.error);
     return api_end(&api);
 }
@@ -231,6 +232,7 @@ int MPI_File_set_atomicity(MPI_File fh, int flag)
         return api_end(&api);
     if (api.file->is_system)
         return api_end_system(api.file, api_system.File_set_atomicity(api.file->system, flag));
+    pending_drain(api.file);
     file_set_atomicity_coll(api.file, flag != 0, &api.error);
     return api_end(&api);
 }

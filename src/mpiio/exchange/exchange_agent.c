@@ -3,6 +3,8 @@
 #include "mpi/real.h"
 #include "mpiio/exchange/exchange_core.h"
 
+#include <stddef.h>
+
 void exchange_agent_start(struct exchange *exchange)
 {
     struct exchange_agent *agent = &exchange->agent;
@@ -11,7 +13,7 @@ void exchange_agent_start(struct exchange *exchange)
     agent->expected = exchange->touched[agent->number];
     agent->known = 0;
     agent->round = -1;
-    agent->receiving = -1;
+    agent->receiving = agent->replying = -1;
     agent->receive = MPI_REQUEST_NULL;
     agent->file_end = INT64_MAX;
     for (int i = 0; i < EXCHANGE_REPLIES; i++)
@@ -84,16 +86,62 @@ static int free_reply(struct exchange *exchange)
     return -1;
 }
 
-static void answer(struct exchange *exchange, int reply)
+/* ---- system calls, in this thread or in another ---- */
+
+static void window_io(struct exchange *exchange)
+{
+    if (exchange->request->write)
+        exchange_window_write(exchange);
+    else
+        exchange_window_answer(exchange);
+}
+
+static void window_io_in_thread(struct work *work)
+{
+    window_io((struct exchange *)((char *)work - offsetof(struct exchange, agent.work)));
+}
+
+static void start_io(struct exchange *exchange)
 {
     struct exchange_agent *agent = &exchange->agent;
-    int64_t bytes = 0;
-    exchange_window_answer(exchange, agent->message, agent->reply[reply], &bytes);
-    const int code = real.Isend(agent->reply[reply], (int)bytes, MPI_BYTE, agent->rank[agent->receiving],
-                                exchange_tag(exchange, TAG_REPLY), exchange->setup.comm, &agent->reply_send[reply]);
+    agent->working = true;
+    if (exchange->setup.async) {
+        work_submit(&agent->work, window_io_in_thread);
+    } else {
+        window_io(exchange);
+        atomic_store(&agent->work.done, true);
+    }
+}
+
+static void send_reply(struct exchange *exchange)
+{
+    struct exchange_agent *agent = &exchange->agent;
+    const int code = real.Isend(agent->reply[agent->replying], (int)agent->reply_bytes, MPI_BYTE,
+                                agent->rank[agent->receiving], exchange_tag(exchange, TAG_REPLY), exchange->setup.comm,
+                                &agent->reply_send[agent->replying]);
     if (code != MPI_SUCCESS)
         exchange_note_mpi(exchange, code, "answering a partner");
+    agent->next[agent->receiving] = exchange_message_head(agent->message)->next;
+    agent->receiving = agent->replying = -1;
 }
+
+/* False: the system calls are not through yet. */
+static bool finish_io(struct exchange *exchange)
+{
+    struct exchange_agent *agent = &exchange->agent;
+    if (!work_is_done(&agent->work))
+        return false;
+    agent->working = false;
+    if (agent->io_error.status != PL_OK)
+        exchange_note(exchange, &agent->io_error);
+    if (exchange->request->write)
+        agent->written = true;
+    else
+        send_reply(exchange);
+    return true;
+}
+
+/* ---- messages ---- */
 
 /* A message of another call or of another view would put bytes in wrong places. */
 static bool belongs(struct exchange *exchange, const struct exchange_head *head)
@@ -122,18 +170,34 @@ static bool finish_message(struct exchange *exchange)
         return true;
     }
     const struct exchange_head *head = exchange_message_head(agent->message);
-    if (exchange->request->write) {
-        if (belongs(exchange, head))
-            exchange_window_fill(exchange, agent->message);
-    } else {
-        const int reply = free_reply(exchange);
-        if (reply < 0)
+    const bool fits = belongs(exchange, head);
+    if (!exchange->request->write) {
+        agent->replying = free_reply(exchange);
+        if (agent->replying < 0)
             return false;
-        belongs(exchange, head);
-        answer(exchange, reply);
+        start_io(exchange);
+        return true;
     }
+    if (fits)
+        exchange_window_fill(exchange, agent->message);
     agent->next[agent->receiving] = head->next;
     agent->receiving = -1;
+    return true;
+}
+
+/* The window in memory is complete: into the file with it, and on to the next. False: there is no next. */
+static bool turn_window(struct exchange *exchange, int64_t round)
+{
+    struct exchange_agent *agent = &exchange->agent;
+    if (agent->round >= 0 && exchange->request->write && !agent->written && exchange->own.status == PL_OK) {
+        start_io(exchange);
+        return true;
+    }
+    agent->round = round == EXCHANGE_NO_ROUND ? -1 : round;
+    agent->written = false;
+    if (round == EXCHANGE_NO_ROUND)
+        return false;
+    exchange_window_open(exchange, round);
     return true;
 }
 
@@ -145,16 +209,18 @@ enum step exchange_agent_step(struct exchange *exchange)
     if (greet(exchange) == STEP_PENDING)
         return STEP_PENDING;
     for (;;) {
-        if (agent->receiving >= 0 && !finish_message(exchange))
+        if (agent->working && !finish_io(exchange))
             return STEP_PENDING;
+        if (agent->receiving >= 0) {
+            if (!finish_message(exchange))
+                return STEP_PENDING;
+            continue;
+        }
         const int64_t round = least_round(agent);
         if (round != agent->round) {
-            if (agent->round >= 0 && exchange->request->write)
-                exchange_window_write(exchange);
-            agent->round = round == EXCHANGE_NO_ROUND ? -1 : round;
-            if (round == EXCHANGE_NO_ROUND)
+            if (!turn_window(exchange, round))
                 break;
-            exchange_window_open(exchange, round);
+            continue;
         }
         look_for_message(exchange);
         if (agent->receiving < 0)

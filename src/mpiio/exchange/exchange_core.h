@@ -4,6 +4,7 @@
 
 #include "mpiio/exchange/exchange.h"
 #include "mpiio/exchange/exchange_message.h"
+#include "mpiio/work/work.h"
 
 enum { EXCHANGE_SLOTS = 4, EXCHANGE_REPLIES = 2 };
 enum exchange_tag { TAG_HELLO, TAG_DATA, TAG_REPLY, TAG_COUNT };
@@ -54,7 +55,13 @@ struct exchange_agent {
     int receiving; /* index of the sender, -1: none */
     char *reply[EXCHANGE_REPLIES];
     MPI_Request reply_send[EXCHANGE_REPLIES];
-    int64_t file_end; /* where a read met the end of the file; INT64_MAX: not yet */
+    int replying; /* the reply that is being made, -1: none */
+    int64_t reply_bytes;
+    bool written;     /* the window in memory is in the file */
+    struct work work; /* a thread has the window */
+    bool working;
+    struct pl_error io_error; /* of the window's system calls */
+    int64_t file_end;         /* where a read met the end of the file; INT64_MAX: not yet */
 };
 
 enum exchange_state { EX_AGREE, EX_COUNT, EX_MOVE, EX_FINISH, EX_DONE };
@@ -91,10 +98,10 @@ enum step exchange_source_step(struct exchange *exchange);
 void exchange_agent_start(struct exchange *exchange);
 enum step exchange_agent_step(struct exchange *exchange);
 
-/* The window's I/O. */
+/* The window. Writing and answering do system calls, perhaps in a thread: they touch nothing but the agent. */
 void exchange_window_open(struct exchange *exchange, int64_t round);
 void exchange_window_fill(struct exchange *exchange, const char *message);
 void exchange_window_write(struct exchange *exchange);
-void exchange_window_answer(struct exchange *exchange, const char *message, char *ret_answer, int64_t *ret_bytes);
+void exchange_window_answer(struct exchange *exchange);
 
 #endif

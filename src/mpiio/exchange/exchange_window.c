@@ -18,6 +18,12 @@ void exchange_window_open(struct exchange *exchange, int64_t round)
     memset(agent->cover, 0, exchange_cover_bytes(agent->end - agent->begin));
 }
 
+static void note(struct exchange_agent *agent, const struct pl_error *error)
+{
+    if (agent->io_error.status == PL_OK)
+        agent->io_error = *error;
+}
+
 /* ---- writing ---- */
 
 void exchange_window_fill(struct exchange *exchange, const char *message)
@@ -59,7 +65,7 @@ static void write_range(struct exchange *exchange, int64_t begin, int64_t end)
     struct pl_error error;
     int64_t done;
     if (storage_write(exchange->setup.storage, agent->begin + begin, agent->window + begin, end - begin, &done, &error))
-        exchange_note(exchange, &error);
+        note(agent, &error);
 }
 
 static void write_runs(struct exchange *exchange)
@@ -91,8 +97,9 @@ static void write_changed(struct exchange *exchange, const struct filling *filli
     struct exchange_agent *agent = &exchange->agent;
     struct storage *storage = exchange->setup.storage;
     const int64_t offset = agent->begin + filling->begin, span = filling->end - filling->begin;
+    const MPI_Comm poke = exchange->setup.async ? MPI_COMM_NULL : exchange->setup.comm;
     struct pl_error error = {0};
-    if (access_lock(storage, STORAGE_EXCLUSIVE, offset, span, exchange->setup.comm, &error) != PL_OK) {
+    if (access_lock(storage, STORAGE_EXCLUSIVE, offset, span, poke, &error) != PL_OK) {
         write_runs(exchange);
         return;
     }
@@ -102,13 +109,11 @@ static void write_changed(struct exchange *exchange, const struct filling *filli
         write_runs(exchange);
     access_unlock(storage, offset, span, &error);
     if (error.status != PL_OK)
-        exchange_note(exchange, &error);
+        note(agent, &error);
 }
 
 void exchange_window_write(struct exchange *exchange)
 {
-    if (exchange->own.status != PL_OK)
-        return; /* the call has failed already: what was not written yet stays as it is */
     const struct filling filling = measure(&exchange->agent);
     const int64_t gaps = filling.end - filling.begin - filling.bytes;
     if (filling.runs == 0)
@@ -140,7 +145,7 @@ static void load(struct exchange *exchange, int64_t begin, int64_t end)
             struct pl_error error;
             if (storage_read(exchange->setup.storage, agent->begin + place, agent->window + place, stop - place, &done,
                              &error))
-                exchange_note(exchange, &error);
+                note(agent, &error);
             else if (done < stop - place && agent->begin + place + done < agent->file_end)
                 agent->file_end = agent->begin + place + done;
             exchange_cover_add(agent->cover, place, stop - place);
@@ -168,32 +173,36 @@ static void load_runs(struct exchange *exchange, const struct exchange_run *run,
         load(exchange, begin, end);
 }
 
-void exchange_window_answer(struct exchange *exchange, const char *message, char *ret_answer, int64_t *ret_bytes)
+/* Copies what is asked for and there; stops at the end of the file. */
+static int64_t copy_runs(const struct exchange_agent *agent, const struct exchange_run *run, int64_t runs, char *to)
 {
-    struct exchange_agent *agent = &exchange->agent;
-    const struct exchange_head *head = (const struct exchange_head *)message;
-    const struct exchange_run *run = exchange_message_runs(message, false);
-    struct exchange_answer *answer = (struct exchange_answer *)ret_answer;
-    char *data = ret_answer + sizeof *answer;
-    *answer = (struct exchange_answer){0};
-    *ret_bytes = sizeof *answer;
-    if (exchange->own.status == PL_OK)
-        load_runs(exchange, run, head->runs);
-    if (exchange->own.status != PL_OK) {
-        answer->failed = 1;
-        return;
-    }
-    for (int64_t r = 0; r < head->runs; r++, run++)
+    int64_t bytes = 0;
+    for (int64_t r = 0; r < runs; r++, run++)
         for (int64_t i = 0; i < run->count; i++) {
             const int64_t offset = run->offset + i * run->stride;
             int64_t length = agent->file_end - offset < run->length ? agent->file_end - offset : run->length;
             length = length > 0 ? length : 0;
-            memcpy(data + answer->bytes, agent->window + (offset - agent->begin), (size_t)length);
-            answer->bytes += length;
-            if (length < run->length) {
-                *ret_bytes += answer->bytes;
-                return;
-            }
+            memcpy(to + bytes, agent->window + (offset - agent->begin), (size_t)length);
+            bytes += length;
+            if (length < run->length)
+                return bytes;
         }
-    *ret_bytes += answer->bytes;
+    return bytes;
+}
+
+void exchange_window_answer(struct exchange *exchange)
+{
+    struct exchange_agent *agent = &exchange->agent;
+    const struct exchange_head *head = exchange_message_head(agent->message);
+    const struct exchange_run *run = exchange_message_runs(agent->message, false);
+    char *reply = agent->reply[agent->replying];
+    struct exchange_answer *answer = (struct exchange_answer *)reply;
+    *answer = (struct exchange_answer){0};
+    if (agent->io_error.status == PL_OK)
+        load_runs(exchange, run, head->runs);
+    if (agent->io_error.status == PL_OK)
+        answer->bytes = copy_runs(agent, run, head->runs, reply + sizeof *answer);
+    else
+        answer->failed = 1;
+    agent->reply_bytes = (int64_t)sizeof *answer + answer->bytes;
 }

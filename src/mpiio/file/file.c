@@ -4,22 +4,33 @@
 #include "mpi/real.h"
 #include "mpiio/strategy/strategy.h"
 
+#include <assert.h>
 #include <stdio.h>
 
 pl_status file_agree_coll(struct file *file, struct agree *agree, const int64_t *values, int count,
                           struct pl_error *error)
 {
-    const bool tells_late = error->status == PL_OK && file->late.status != PL_OK;
-    struct pl_error *own = tells_late ? &file->late : error;
-    agree_run_coll(agree, file->comm, file->rank, own, values, count);
-    const bool only_mine = tells_late && agree->failed_rank == file->rank;
-    if (tells_late)
-        file->late.status = PL_OK;
-    if (agree->status == PL_OK || only_mine)
-        return PL_OK;
-    if (tells_late)
-        return agree_tell(agree, error);
-    return error->status;
+    int64_t all[AGREE_VALUES_MAX];
+    assert(count < AGREE_VALUES_MAX);
+    for (int i = 0; i < count; i++)
+        all[i] = values[i];
+    all[count] = file->late.status == PL_OK ? INT64_MAX : file->rank;
+    const pl_status status = agree_run_coll(agree, file->comm, file->rank, error, all, count + 1);
+    file->late_rank = agree_least(agree, count);
+    return status;
+}
+
+pl_status file_tell_late_coll(struct file *file, struct pl_error *error)
+{
+    if (error->status != PL_OK || file->late_rank == INT64_MAX)
+        return error->status;
+    struct agree agree;
+    struct pl_error late = file->late;
+    agree_run_coll(&agree, file->comm, file->rank, &late, NULL, 0);
+    const bool knows = file->late.status != PL_OK; /* its own call has told it */
+    file->late.status = PL_OK;
+    file->late_rank = INT64_MAX;
+    return knows ? PL_OK : agree_tell(&agree, error);
 }
 
 /* ---- strategies ---- */
@@ -57,15 +68,16 @@ static void choose(struct file *file, const struct agree *agree, int first)
     file->lock_writes = may_sieve_writes(file) && agree_least(agree, first + CONTIGUOUS) == 0;
 }
 
-pl_status file_choose_coll(struct file *file, struct pl_error *error)
+/* After hints or the mode have changed. */
+static pl_status choose_again_coll(struct file *file, struct pl_error *error)
 {
     struct agree agree;
     int64_t facts[FACTS];
     view_facts(file->view, facts);
-    const pl_status status = file_agree_coll(file, &agree, facts, FACTS, error);
-    if (status == PL_OK)
-        choose(file, &agree, 0);
-    return status;
+    if (file_agree_coll(file, &agree, facts, FACTS, error))
+        return error->status;
+    choose(file, &agree, 0);
+    return PL_OK;
 }
 
 struct access_manner file_manner(const struct file *file, MPI_Comm poke)
@@ -79,6 +91,24 @@ struct access_manner file_manner(const struct file *file, MPI_Comm poke)
         .write_buffer_bytes = file->values.ind_wr_buffer_size,
         .poke = poke,
     };
+}
+
+/* ---- hints ---- */
+
+/* Hints may differ between ranks; those of rank 0 hold for what ranks do together. */
+static pl_status take_hints_coll(struct file *file, MPI_Info info, struct pl_error *error)
+{
+    struct agree agree;
+    if (error->status == PL_OK && info != MPI_INFO_NULL)
+        hints_update(file->hints, info, error);
+    if (file_agree_coll(file, &agree, NULL, 0, error))
+        return error->status;
+    struct hint_values values = *hints_values(file->hints);
+    MPI_Request request;
+    if (real.Ibcast(&values, sizeof values, MPI_BYTE, 0, file->comm, &request) == MPI_SUCCESS)
+        real.Wait(&request, MPI_STATUS_IGNORE);
+    file->values = values;
+    return choose_again_coll(file, error);
 }
 
 /* ---- views ---- */
@@ -103,16 +133,16 @@ static void install(struct file *file, struct view *view)
     shared_turn(&file->shared);
 }
 
-pl_status file_set_view_coll(struct file *file, struct view *view, struct pl_error *error)
+pl_status file_set_view_coll(struct file *file, struct view *view, MPI_Info info, struct pl_error *error)
 {
-    enum { DATAREP = FACTS, DATAREP_MOST, EXTENT, EXTENT_MOST, VALUES };
-    int64_t values[VALUES] = {INT64_MAX, 1, 1, INT64_MAX, INT64_MAX, INT64_MAX, INT64_MAX};
+    enum { DATAREP = FACTS, DATAREP_MOST, EXTENT, EXTENT_MOST, WITHOUT_INFO, VALUES };
+    int64_t values[VALUES] = {INT64_MAX, 1, 1, INT64_MAX, INT64_MAX, INT64_MAX, INT64_MAX, info == MPI_INFO_NULL};
     struct agree agree;
     if (error->status == PL_OK && file->rank == 0)
         shared_prepare(&file->shared, 0, error);
     if (view) {
         view_facts(view, values);
-        digest_text(view->datarep, &values[DATAREP]);
+        digest_text(datarep_name(view->representation), &values[DATAREP]);
         values[DATAREP_MOST] = -values[DATAREP];
         values[EXTENT] = view->etype_extent;
         values[EXTENT_MOST] = -view->etype_extent;
@@ -128,7 +158,9 @@ pl_status file_set_view_coll(struct file *file, struct view *view, struct pl_err
     }
     install(file, view);
     choose(file, &agree, 0);
-    return PL_OK;
+    if (agree_least(&agree, WITHOUT_INFO) == 0 && take_hints_coll(file, info, error) != PL_OK)
+        return error->status;
+    return file_tell_late_coll(file, error);
 }
 
 /* ---- sizes, sync, hints, shared pointer ---- */
@@ -156,13 +188,19 @@ static pl_status meet(struct file *file, struct pl_error *error)
     return file_agree_coll(file, &agree, NULL, 0, error);
 }
 
+/* The last meeting of a call. */
+static pl_status part(struct file *file, struct pl_error *error)
+{
+    return meet(file, error) == PL_OK ? file_tell_late_coll(file, error) : error->status;
+}
+
 pl_status file_set_size_coll(struct file *file, int64_t bytes, struct pl_error *error)
 {
     if (meet_with(file, bytes, "sizes", error))
         return error->status;
     if (file->rank == 0)
         storage_truncate(file->storage, bytes, error);
-    return meet(file, error);
+    return part(file, error);
 }
 
 pl_status file_preallocate_coll(struct file *file, int64_t bytes, struct pl_error *error)
@@ -171,14 +209,14 @@ pl_status file_preallocate_coll(struct file *file, int64_t bytes, struct pl_erro
         return error->status;
     if (file->rank == 0)
         storage_allocate(file->storage, bytes, error);
-    return meet(file, error);
+    return part(file, error);
 }
 
 pl_status file_sync_coll(struct file *file, struct pl_error *error)
 {
     if (error->status == PL_OK && !(file->amode & MPI_MODE_RDONLY))
         storage_sync(file->storage, error);
-    return meet(file, error);
+    return part(file, error);
 }
 
 pl_status file_set_atomicity_coll(struct file *file, bool atomic, struct pl_error *error)
@@ -186,21 +224,12 @@ pl_status file_set_atomicity_coll(struct file *file, bool atomic, struct pl_erro
     if (meet_with(file, atomic, "atomicity flags", error))
         return error->status;
     file->atomic = atomic;
-    return file_choose_coll(file, error);
+    return choose_again_coll(file, error) == PL_OK ? file_tell_late_coll(file, error) : error->status;
 }
 
 pl_status file_set_info_coll(struct file *file, MPI_Info info, struct pl_error *error)
 {
-    if (error->status == PL_OK)
-        hints_update(file->hints, info, error);
-    if (meet(file, error))
-        return error->status;
-    struct hint_values values = *hints_values(file->hints);
-    MPI_Request request;
-    if (real.Ibcast(&values, sizeof values, MPI_BYTE, 0, file->comm, &request) == MPI_SUCCESS)
-        real.Wait(&request, MPI_STATUS_IGNORE);
-    file->values = values;
-    return file_choose_coll(file, error);
+    return take_hints_coll(file, info, error) == PL_OK ? file_tell_late_coll(file, error) : error->status;
 }
 
 pl_status file_seek_target(struct file *file, int64_t offset, int whence, int64_t current, int64_t *ret_target,
@@ -239,5 +268,5 @@ pl_status file_seek_shared_coll(struct file *file, int64_t offset, int whence, s
     if (meet(file, error))
         return error->status;
     shared_turn(&file->shared);
-    return PL_OK;
+    return file_tell_late_coll(file, error);
 }

@@ -14,9 +14,11 @@
 
 #include <mpi.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 
 struct strategy;
+struct pending;
 
 struct file {
     uint32_t magic;  /* FILE_MAGIC while it is open: handles are checked by it */
@@ -48,7 +50,12 @@ struct file {
     bool lock_writes; /* some rank may sieve its writes */
     int64_t sequence; /* collective data accesses so far */
     struct exchange_memory memory;
-    struct pl_error late; /* a failure of this rank in a collective call that the others have not heard of */
+    struct pending *queue; /* collective operations under way, in their order; see pending.h */
+    struct file *next_active;
+    struct pending *split; /* the split collective that was begun and not ended */
+    atomic_int under_way;  /* operations that have not come to their end */
+    struct pl_error late;  /* a failure of this rank in a collective call that the others have not heard of */
+    int64_t late_rank;     /* the first rank with one, as of the last agreement; INT64_MAX: none */
 };
 
 enum { FILE_MAGIC = 0x9f10fe71 };
@@ -61,17 +68,18 @@ pl_status file_open_coll(MPI_Comm comm, const char *name, int amode, MPI_Info in
 /* Closes in any case; what failed is told. */
 pl_status file_close_coll(struct file *file, struct pl_error *error);
 
-/* All ranks' outcomes, and their late failures, which are told with it. `values` as in agree.h; the agreement itself
- * stays in *agree. A rank that had failed late is not told of it a second time. */
+/* All ranks' outcomes: the same answer on each. `values` as in agree.h, one fewer of them; the agreement itself stays
+ * in *agree. It also finds out whether anybody has a late failure to tell. */
 pl_status file_agree_coll(struct file *file, struct agree *agree, const int64_t *values, int count,
                           struct pl_error *error);
 
-/* Sets the view on all ranks, resets both pointers, chooses the strategies. Takes over the reference to `view`, which
- * is NULL where `error` tells why this rank has none. */
-pl_status file_set_view_coll(struct file *file, struct view *view, struct pl_error *error);
+/* The last thing that a synchronising call does, where it has gone well on all ranks: those that have not heard of a
+ * late failure get it as their error, though what the call had to do is done. Ranks meet only where there is one. */
+pl_status file_tell_late_coll(struct file *file, struct pl_error *error);
 
-/* Chooses the strategies again, after hints or views have changed. */
-pl_status file_choose_coll(struct file *file, struct pl_error *error);
+/* Sets the view on all ranks, resets both pointers, takes hints where any rank brings some, chooses the strategies.
+ * Takes over the reference to `view`, which is NULL where `error` tells why this rank has none. */
+pl_status file_set_view_coll(struct file *file, struct view *view, MPI_Info info, struct pl_error *error);
 
 pl_status file_set_size_coll(struct file *file, int64_t bytes, struct pl_error *error);
 pl_status file_preallocate_coll(struct file *file, int64_t bytes, struct pl_error *error);

@@ -186,6 +186,7 @@ static pl_status open_ours_coll(struct file *file, struct pl_error *error)
     if (file->amode & MPI_MODE_APPEND)
         shared_turn(&file->shared);
     choose_first(file);
+    file->late_rank = INT64_MAX;
     open_log(file);
     return PL_OK;
 }
@@ -226,7 +227,8 @@ pl_status file_close_coll(struct file *file, struct pl_error *error)
         *error = own;
     file->storage = NULL;
     struct agree agree;
-    file_agree_coll(file, &agree, NULL, 0, error);
+    if (file_agree_coll(file, &agree, NULL, 0, error) == PL_OK)
+        file_tell_late_coll(file, error);
     if (file->amode & MPI_MODE_DELETE_ON_CLOSE) { /* nobody has it open any more */
         own.status = PL_OK;
         if (file->rank == 0)

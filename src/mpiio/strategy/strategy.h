@@ -7,6 +7,7 @@
 
 #include "mpi/step.h"
 #include "mpiio/file/file.h"
+#include "mpiio/work/work.h"
 
 /* Where the ranks' data come one after the other in rank order: how they find their places. */
 struct collective_order {
@@ -24,7 +25,10 @@ struct collective {
     bool ordered;                  /* the request's position is found with the shared file pointer */
     struct pl_error error;         /* this rank's outcome: set before the start where its arguments are wrong */
     int64_t done;                  /* bytes moved */
+    bool async;                    /* nobody waits for it: system calls are left to threads */
     int state;
+    struct work work;
+    bool working;
     struct collective_order order;
     struct exchange *exchange; /* of strategies that exchange */
     struct exchange_refusal refusal;

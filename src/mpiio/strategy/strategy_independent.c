@@ -2,18 +2,35 @@
  * meet. */
 #include "mpiio/strategy/strategy.h"
 
+#include <stddef.h>
+
+static void run(struct collective *collective, MPI_Comm poke)
+{
+    struct file *file = collective->file;
+    const struct access_manner manner = file_manner(file, poke);
+    access_run(file->storage, &collective->request, &manner, &collective->done, &collective->error);
+}
+
+static void run_in_thread(struct work *work)
+{
+    run((struct collective *)((char *)work - offsetof(struct collective, work)), MPI_COMM_NULL);
+}
+
 static void start(struct collective *collective)
 {
-    (void)collective;
+    if (!collective->async || collective->error.status != PL_OK)
+        return;
+    collective->working = true;
+    work_submit(&collective->work, run_in_thread);
 }
 
 static enum step step(struct collective *collective)
 {
     struct file *file = collective->file;
-    if (collective->error.status == PL_OK) {
-        const struct access_manner manner = file_manner(file, file->comm);
-        access_run(file->storage, &collective->request, &manner, &collective->done, &collective->error);
-    }
+    if (collective->working && !work_is_done(&collective->work))
+        return STEP_PENDING;
+    if (!collective->async && collective->error.status == PL_OK)
+        run(collective, file->comm);
     if (collective->error.status != PL_OK && file->late.status == PL_OK)
         file->late = collective->error;
     return STEP_DONE;

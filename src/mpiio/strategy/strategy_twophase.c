@@ -10,7 +10,7 @@ static int agents(const struct file *file)
     return wanted < file->size ? (int)wanted : file->size;
 }
 
-static struct exchange_setup setup(const struct file *file)
+static struct exchange_setup setup(const struct file *file, bool async)
 {
     const int64_t block = file->values.striping_unit > 0 ? file->values.striping_unit : 65536;
     return (struct exchange_setup){
@@ -23,13 +23,14 @@ static struct exchange_setup setup(const struct file *file)
         .window_bytes = file->values.cb_buffer_size,
         .block_bytes = block,
         .sequence = file->sequence,
+        .async = async,
     };
 }
 
 static void start(struct collective *collective)
 {
     struct file *file = collective->file;
-    const struct exchange_setup own = setup(file);
+    const struct exchange_setup own = setup(file, collective->async);
     exchange_new(&own, &collective->request, &file->memory, &collective->error, &file->late, &collective->exchange,
                  &collective->error);
 }
@@ -45,7 +46,7 @@ static void finish(struct collective *collective)
 
 static enum step step(struct collective *collective)
 {
-    const struct exchange_setup own = setup(collective->file);
+    const struct exchange_setup own = setup(collective->file, collective->async);
     if (!collective->exchange)
         return exchange_refuse_step(&collective->refusal, &own, &collective->error);
     if (exchange_step(collective->exchange) == STEP_PENDING)

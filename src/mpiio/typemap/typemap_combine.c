@@ -100,9 +100,14 @@ static pl_status combine_struct(const struct typemap_contents *contents, struct 
                   : typemap_list(n, contents->values + 1 + n, contents->values + 1, contents->maps, ret_map, error);
 }
 
+bool typemap_combines_struct(int combiner)
+{
+    return combiner == MPI_COMBINER_STRUCT || combiner == (int)STRUCT_INTEGER;
+}
+
 pl_status typemap_combine(const struct typemap_contents *contents, struct typemap **ret_map, struct pl_error *error)
 {
-    const bool is_struct = contents->combiner == MPI_COMBINER_STRUCT || contents->combiner == (int)STRUCT_INTEGER;
+    const bool is_struct = typemap_combines_struct(contents->combiner);
     pl_status status = is_struct ? PL_OK : expect(contents, 0, 1, error);
     if (status)
         return status;

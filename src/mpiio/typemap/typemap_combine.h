@@ -18,6 +18,9 @@ struct typemap_contents {
 /* Every combiner with inner types. Bounds are those that follow from the arguments; what MPI says of them wins. */
 pl_status typemap_combine(const struct typemap_contents *contents, struct typemap **ret_map, struct pl_error *error);
 
+/* One of the two combiners of structs, which are the only ones with more than one inner type. */
+bool typemap_combines_struct(int combiner);
+
 /* Of an array in C or Fortran order: the part of each dimension that is taken. */
 pl_status typemap_subarray(const struct typemap_contents *contents, struct typemap **ret_map, struct pl_error *error);
 pl_status typemap_darray(const struct typemap_contents *contents, struct typemap **ret_map, struct pl_error *error);

@@ -1,47 +1,14 @@
 #include "mpiio/view/view.h"
 
-#include "mpi/real.h"
-#include "mpiio/error/error.h"
 #include "mpiio/mem.h"
-#include "mpiio/typemap/typemap_decode.h"
+#include "mpiio/view/view_type.h"
 
 #include <stdatomic.h>
-#include <stdio.h>
-#include <string.h>
 
 struct counted {
     struct view view; /* first: a view is its counted self */
     atomic_int references;
 };
-
-static bool is_derived(MPI_Datatype type)
-{
-    int combiner = MPI_COMBINER_NAMED;
-#if PIOLET_IS_OPENMPI
-    int numbers[3];
-    real.Type_get_envelope(type, &numbers[0], &numbers[1], &numbers[2], &combiner);
-#else
-    MPI_Count numbers[4];
-    real.Type_get_envelope_c(type, &numbers[0], &numbers[1], &numbers[2], &numbers[3], &combiner);
-#endif
-    return combiner != MPI_COMBINER_NAMED;
-}
-
-/* A handle of our own for a derived type, so that the program may free its own; predefined types stay. */
-static pl_status keep_type(MPI_Datatype type, MPI_Datatype *ret_type, struct pl_error *error)
-{
-    *ret_type = type;
-    const int code = is_derived(type) ? real.Type_dup(type, ret_type) : MPI_SUCCESS;
-    return code == MPI_SUCCESS ? PL_OK : error_from_mpi(code, "duplicating a datatype", error);
-}
-
-static void drop_type(MPI_Datatype *type)
-{
-    int finalized = 0;
-    real.Finalized(&finalized);
-    if (*type != MPI_DATATYPE_NULL && !finalized && is_derived(*type))
-        real.Type_free(type);
-}
 
 /* What MPI demands of etypes and filetypes: their displacements are not negative, never descend, and where the file
  * is written nothing overlaps. This speaks of one copy: copies may interleave. */
@@ -82,7 +49,8 @@ static pl_status fill(struct view *view, MPI_Datatype etype, MPI_Datatype filety
                       struct pl_error *error)
 {
     struct typemap *unit = NULL;
-    if (typemap_of(etype, &unit, error) || typemap_of(filetype, &view->filetype, error)) {
+    if (datarep_typemap(view->representation, etype, &unit, error) ||
+        datarep_typemap(view->representation, filetype, &view->filetype, error)) {
         typemap_unref(unit);
         return error->status;
     }
@@ -94,13 +62,13 @@ static pl_status fill(struct view *view, MPI_Datatype etype, MPI_Datatype filety
     typemap_unref(unit);
     if (status)
         return status;
-    if (keep_type(etype, &view->etype_handle, error))
+    if (view_type_keep(etype, &view->etype_handle, error))
         return error->status;
-    return keep_type(filetype, &view->filetype_handle, error);
+    return view_type_keep(filetype, &view->filetype_handle, error);
 }
 
-pl_status view_new(int64_t displacement, MPI_Datatype etype, MPI_Datatype filetype, const char *datarep, bool writable,
-                   struct view **ret_view, struct pl_error *error)
+pl_status view_new(int64_t displacement, MPI_Datatype etype, MPI_Datatype filetype, const struct datarep *rep,
+                   bool writable, struct view **ret_view, struct pl_error *error)
 {
     struct counted *counted = mem_zalloc(1, sizeof *counted);
     if (!counted)
@@ -109,7 +77,7 @@ pl_status view_new(int64_t displacement, MPI_Datatype etype, MPI_Datatype filety
     struct view *view = &counted->view;
     view->displacement = displacement;
     view->etype_handle = view->filetype_handle = MPI_DATATYPE_NULL;
-    snprintf(view->datarep, sizeof view->datarep, "%s", datarep);
+    view->representation = rep;
     if (fill(view, etype, filetype, writable, error)) {
         view_unref(view);
         return error->status;
@@ -120,7 +88,10 @@ pl_status view_new(int64_t displacement, MPI_Datatype etype, MPI_Datatype filety
 
 pl_status view_new_bytes(struct view **ret_view, struct pl_error *error)
 {
-    return view_new(0, MPI_BYTE, MPI_BYTE, "native", true, ret_view, error);
+    const struct datarep *rep;
+    if (datarep_find("native", &rep, error))
+        return error->status;
+    return view_new(0, MPI_BYTE, MPI_BYTE, rep, true, ret_view, error);
 }
 
 struct view *view_ref(struct view *view)
@@ -134,8 +105,8 @@ void view_unref(struct view *view)
     if (!view || atomic_fetch_sub(&((struct counted *)view)->references, 1) > 1)
         return;
     typemap_unref(view->filetype);
-    drop_type(&view->etype_handle);
-    drop_type(&view->filetype_handle);
+    view_type_drop(&view->etype_handle);
+    view_type_drop(&view->filetype_handle);
     mem_free(view);
 }
 
@@ -143,10 +114,10 @@ pl_status view_types(const struct view *view, MPI_Datatype *ret_etype, MPI_Datat
                      struct pl_error *error)
 {
     MPI_Datatype etype;
-    if (keep_type(view->etype_handle, &etype, error))
+    if (view_type_keep(view->etype_handle, &etype, error))
         return error->status;
-    if (keep_type(view->filetype_handle, ret_filetype, error)) {
-        drop_type(&etype);
+    if (view_type_keep(view->filetype_handle, ret_filetype, error)) {
+        view_type_drop(&etype);
         return error->status;
     }
     *ret_etype = etype;

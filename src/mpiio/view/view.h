@@ -3,12 +3,11 @@
 #ifndef PIOLET_MPIIO_VIEW_VIEW_H
 #define PIOLET_MPIIO_VIEW_VIEW_H
 
+#include "mpiio/datarep/datarep.h"
 #include "mpiio/typemap/typemap.h"
 
 #include <mpi.h>
 #include <stdbool.h>
-
-enum { VIEW_DATAREP_MAX = MPI_MAX_DATAREP_STRING + 1 };
 
 struct view {
     int64_t generation;   /* how many views the file had before */
@@ -17,14 +16,14 @@ struct view {
     int64_t etype_size, etype_extent;
     bool contiguous;                            /* all bytes from the displacement on */
     MPI_Datatype etype_handle, filetype_handle; /* duplicates of ours, or predefined types */
-    char datarep[VIEW_DATAREP_MAX];
+    const struct datarep *representation;       /* sizes, displacements and positions are those of the file */
 };
 
 /* What every file begins with: bytes, from 0 on. */
 pl_status view_new_bytes(struct view **ret_view, struct pl_error *error);
 /* `writable`: the file may be written through it, so that nothing may overlap. */
-pl_status view_new(int64_t displacement, MPI_Datatype etype, MPI_Datatype filetype, const char *datarep, bool writable,
-                   struct view **ret_view, struct pl_error *error);
+pl_status view_new(int64_t displacement, MPI_Datatype etype, MPI_Datatype filetype, const struct datarep *rep,
+                   bool writable, struct view **ret_view, struct pl_error *error);
 struct view *view_ref(struct view *view);
 void view_unref(struct view *view); /* accepts NULL */
 

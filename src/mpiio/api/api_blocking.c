@@ -1,0 +1,130 @@
+/* MPICH: calls that wait for other ranks go on with our pending operations meanwhile. A rank that sits in a receive may
+ * be the one whose part in a collective access its partner waits for. While nothing is pending they are passed on. */
+#if !PIOLET_IS_OPENMPI
+#include "mpi/real.h"
+#include "mpi/wait.h"
+#include "mpiio/api/api.h"
+#include "mpiio/api/api_hook.h"
+#include "mpiio/pending/pending.h"
+
+static bool idle(void)
+{
+    struct api api;
+    if (!real.loaded)
+        api_begin_free(&api, "MPI");
+    return pending_count() == 0;
+}
+
+static int finish(MPI_Request *request, MPI_Status *status)
+{
+    int code, flag = 0;
+    for (struct wait_pace pace = {0}; (code = real.Test(request, &flag, status)) == MPI_SUCCESS && !flag;)
+        if (!pending_step())
+            wait_turn(&pace);
+    return code;
+}
+
+/* ---- calls that cannot be taken apart ---- */
+
+#define WAITING(name, parameters, ...)                                                                                 \
+    int MPI_##name parameters                                                                                          \
+    {                                                                                                                  \
+        if (idle())                                                                                                    \
+            return real.name(__VA_ARGS__);                                                                             \
+        api_hook_enter();                                                                                              \
+        const int code = real.name(__VA_ARGS__);                                                                       \
+        api_hook_leave();                                                                                              \
+        return code;                                                                                                   \
+    }                                                                                                                  \
+    API_ALIAS(name);
+#define KNOWN WAITING
+#include "mpi/real_waiting.def"
+
+/* ---- messages ---- */
+
+#define SENDING(name, iname)                                                                                           \
+    int MPI_##name(const void *buffer, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm)                   \
+    {                                                                                                                  \
+        if (idle())                                                                                                    \
+            return real.name(buffer, count, type, to, tag, comm);                                                      \
+        MPI_Request request;                                                                                           \
+        const int code = real.iname(buffer, count, type, to, tag, comm, &request);                                     \
+        return code == MPI_SUCCESS ? finish(&request, MPI_STATUS_IGNORE) : code;                                       \
+    }                                                                                                                  \
+    API_ALIAS(name);
+SENDING(Send, Isend)
+SENDING(Ssend, Issend)
+SENDING(Rsend, Irsend)
+
+int MPI_Recv(void *buffer, int count, MPI_Datatype type, int from, int tag, MPI_Comm comm, MPI_Status *status)
+{
+    if (idle())
+        return real.Recv(buffer, count, type, from, tag, comm, status);
+    MPI_Request request;
+    const int code = real.Irecv(buffer, count, type, from, tag, comm, &request);
+    return code == MPI_SUCCESS ? finish(&request, status) : code;
+}
+API_ALIAS(Recv);
+
+int MPI_Sendrecv(const void *send, int send_count, MPI_Datatype send_type, int to, int send_tag, void *receive,
+                 int receive_count, MPI_Datatype receive_type, int from, int receive_tag, MPI_Comm comm,
+                 MPI_Status *status)
+{
+    if (idle())
+        return real.Sendrecv(send, send_count, send_type, to, send_tag, receive, receive_count, receive_type, from,
+                             receive_tag, comm, status);
+    MPI_Request sending, receiving;
+    int code = real.Irecv(receive, receive_count, receive_type, from, receive_tag, comm, &receiving);
+    if (code != MPI_SUCCESS)
+        return code;
+    code = real.Isend(send, send_count, send_type, to, send_tag, comm, &sending);
+    if (code == MPI_SUCCESS)
+        code = finish(&sending, MPI_STATUS_IGNORE);
+    const int received = finish(&receiving, status);
+    return code == MPI_SUCCESS ? received : code;
+}
+API_ALIAS(Sendrecv);
+
+int MPI_Probe(int from, int tag, MPI_Comm comm, MPI_Status *status)
+{
+    if (idle())
+        return real.Probe(from, tag, comm, status);
+    int code, flag = 0;
+    for (struct wait_pace pace = {0}; (code = real.Iprobe(from, tag, comm, &flag, status)) == MPI_SUCCESS && !flag;)
+        if (!pending_step())
+            wait_turn(&pace);
+    return code;
+}
+API_ALIAS(Probe);
+
+int MPI_Iprobe(int from, int tag, MPI_Comm comm, int *flag, MPI_Status *status)
+{
+    if (!idle())
+        pending_step();
+    return real.Iprobe(from, tag, comm, flag, status);
+}
+API_ALIAS(Iprobe);
+
+int MPI_Mprobe(int from, int tag, MPI_Comm comm, MPI_Message *message, MPI_Status *status)
+{
+    if (idle())
+        return real.Mprobe(from, tag, comm, message, status);
+    int code, flag = 0;
+    for (struct wait_pace pace = {0};
+         (code = real.Improbe(from, tag, comm, &flag, message, status)) == MPI_SUCCESS && !flag;)
+        if (!pending_step())
+            wait_turn(&pace);
+    return code;
+}
+API_ALIAS(Mprobe);
+
+int MPI_Mrecv(void *buffer, int count, MPI_Datatype type, MPI_Message *message, MPI_Status *status)
+{
+    if (idle())
+        return real.Mrecv(buffer, count, type, message, status);
+    MPI_Request request;
+    const int code = real.Imrecv(buffer, count, type, message, &request);
+    return code == MPI_SUCCESS ? finish(&request, status) : code;
+}
+API_ALIAS(Mrecv);
+#endif

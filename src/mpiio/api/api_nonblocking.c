@@ -1,0 +1,124 @@
+/* Every non-blocking and split function that moves data: the table api_access.def says what differs. */
+#include "mpi/real.h"
+#include "mpi/wait.h"
+#include "mpiio/api/api_operation.h"
+#include "mpiio/api/api_system.h"
+
+static int start(const struct api_call *call, MPI_File fh, const struct api_arguments *arguments, MPI_Request *request)
+{
+    struct api api;
+    if (!api_begin(&api, call->function, fh))
+        return api_end(&api);
+    if (api_wants_pointer(&api, request, "the place for the request") != PL_OK)
+        return api_end(&api);
+    *request = MPI_REQUEST_NULL;
+    const struct api_operation *operation = api_operation_start(&api, call, arguments, true);
+    if (operation)
+        *request = operation->request;
+    return api_end(&api);
+}
+
+/* ---- split collectives ---- */
+
+static int begin(const struct api_call *call, MPI_File fh, const struct api_arguments *arguments)
+{
+    struct api api;
+    if (!api_begin(&api, call->function, fh))
+        return api_end(&api);
+    if (api.file->split)
+        pl_fail(&api.error, PL_E_IO, "another split collective operation is active on this file");
+    else
+        api.file->split = (struct pending *)api_operation_start(&api, call, arguments, false);
+    return api_end(&api);
+}
+
+/* The call that an _end belongs to has the same name but for its ending. */
+static bool belongs(const struct api_call *begun, const struct api_call *ends)
+{
+    return begun->write == ends->write && begun->positioning == ends->positioning;
+}
+
+static int end(const struct api_call *call, MPI_File fh, MPI_Status *status)
+{
+    struct api api;
+    if (!api_begin(&api, call->function, fh))
+        return api_end(&api);
+    struct api_operation *operation = (struct api_operation *)api.file->split;
+    if (!operation || !belongs(operation->call, call)) {
+        pl_fail(&api.error, PL_E_IO, "no split collective operation of this kind is active on this file");
+        return api_end(&api);
+    }
+    struct wait_pace pace = {0};
+    while (!atomic_load(&operation->finished))
+        if (!pending_step())
+            wait_turn(&pace);
+    api.file->split = NULL;
+    api_set_status(status, operation->done);
+    const int code = operation->code == MPI_SUCCESS ? MPI_SUCCESS
+                                                    : api_raise(api.file, operation->code, operation->api.error.text);
+    api_operation_unref(operation);
+    return code;
+}
+
+/* ---- the functions ---- */
+
+#define AT(name, direction, ranks)
+#define PLAIN(name, direction, where, ranks)
+
+#define BODY(name, direction, where, ranks, offset, function, system_call, ...)                                        \
+    {                                                                                                                  \
+        static const struct api_call call = {"MPI_File_" #name, direction, where, ranks};                              \
+        struct file *file = handle_find(fh);                                                                           \
+        if (file && file->is_system)                                                                                   \
+            return api_end_system(file, api_system.system_call);                                                       \
+        return function(&call, fh, __VA_ARGS__);                                                                       \
+    }
+#define ARGUMENTS(offset)                                                                                              \
+    &(struct api_arguments)                                                                                            \
+    {                                                                                                                  \
+        offset, (void *)buffer, count, type                                                                            \
+    }
+#define IAT_FUNCTION(name, count_type, direction, ranks)                                                               \
+    int MPI_File_##name(MPI_File fh, MPI_Offset offset, API_BUFFER_##direction buffer, count_type count,               \
+                        MPI_Datatype type, MPI_Request *request)                                                       \
+        BODY(name, direction, EXPLICIT, ranks, offset, start,                                                          \
+             File_##name(file->system, offset, buffer, count, type, request), ARGUMENTS(offset), request)              \
+            API_ALIAS(File_##name);
+#define IPLAIN_FUNCTION(name, count_type, direction, where, ranks)                                                     \
+    int MPI_File_##name(MPI_File fh, API_BUFFER_##direction buffer, count_type count, MPI_Datatype type,               \
+                        MPI_Request *request)                                                                          \
+        BODY(name, direction, where, ranks, 0, start, File_##name(file->system, buffer, count, type, request),         \
+             ARGUMENTS(0), request) API_ALIAS(File_##name);
+#define BEGIN_AT_FUNCTION(name, count_type, direction)                                                                 \
+    int MPI_File_##name(MPI_File fh, MPI_Offset offset, API_BUFFER_##direction buffer, count_type count,               \
+                        MPI_Datatype type)                                                                             \
+        BODY(name, direction, EXPLICIT, TOGETHER, offset, begin,                                                       \
+             File_##name(file->system, offset, buffer, count, type), ARGUMENTS(offset)) API_ALIAS(File_##name);
+#define BEGIN_PLAIN_FUNCTION(name, count_type, direction, where)                                                       \
+    int MPI_File_##name(MPI_File fh, API_BUFFER_##direction buffer, count_type count, MPI_Datatype type)               \
+        BODY(name, direction, where, TOGETHER, 0, begin, File_##name(file->system, buffer, count, type), ARGUMENTS(0)) \
+            API_ALIAS(File_##name);
+#define END_FUNCTION(name, direction, where)                                                                           \
+    int MPI_File_##name(MPI_File fh, API_BUFFER_##direction buffer, MPI_Status *status)                                \
+        BODY(name, direction, where, TOGETHER, 0, end, File_##name(file->system, buffer, status), status)              \
+            API_ALIAS(File_##name);
+
+#define IAT(name, direction, ranks)           IAT_FUNCTION(name, int, direction, ranks)
+#define IPLAIN(name, direction, where, ranks) IPLAIN_FUNCTION(name, int, direction, where, ranks)
+#define BEGIN_AT(name, direction)                                                                                      \
+    BEGIN_AT_FUNCTION(name##_begin, int, direction) END_FUNCTION(name##_end, direction, EXPLICIT)
+#define BEGIN_PLAIN(name, direction, where)                                                                            \
+    BEGIN_PLAIN_FUNCTION(name##_begin, int, direction, where) END_FUNCTION(name##_end, direction, where)
+#include "mpiio/api/api_access.def"
+#undef IAT
+#undef IPLAIN
+#undef BEGIN_AT
+#undef BEGIN_PLAIN
+
+#if !PIOLET_IS_OPENMPI
+#define IAT(name, direction, ranks)           IAT_FUNCTION(name##_c, MPI_Count, direction, ranks)
+#define IPLAIN(name, direction, where, ranks) IPLAIN_FUNCTION(name##_c, MPI_Count, direction, where, ranks)
+#define BEGIN_AT(name, direction)             BEGIN_AT_FUNCTION(name##_begin_c, MPI_Count, direction)
+#define BEGIN_PLAIN(name, direction, where)   BEGIN_PLAIN_FUNCTION(name##_begin_c, MPI_Count, direction, where)
+#include "mpiio/api/api_access.def"
+#endif

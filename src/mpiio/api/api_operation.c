@@ -1,0 +1,261 @@
+#include "mpiio/api/api_operation.h"
+
+#include "mpi/real.h"
+#include "mpi/wait.h"
+#include "mpiio/api/api_hook.h"
+#include "mpiio/mem.h"
+#include "mpiio/view/view_type.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static atomic_int requests_live;
+static pthread_mutex_t live_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct api_operation *live;
+static struct api_operation *released; /* their requests are gone; they are freed where MPI may be called */
+
+int api_requests_live(void)
+{
+    return atomic_load_explicit(&requests_live, memory_order_relaxed);
+}
+
+void api_operation_unref(struct api_operation *operation)
+{
+    if (atomic_fetch_sub(&operation->references, 1) > 1)
+        return;
+    if (operation->owns_type)
+        view_type_drop(&operation->arguments.type);
+    collective_clear(&operation->pending.operation);
+    mem_free(operation);
+}
+
+/* ---- failures on their way to the program ---- */
+
+static _Thread_local struct {
+    struct api_failure *list;
+    int count, room;
+} failures;
+
+static void remember_failure(const struct api_operation *operation)
+{
+    if (failures.count == failures.room) {
+        const int room = failures.room ? 2 * failures.room : 4;
+        struct api_failure *larger = mem_resize(failures.list, (size_t)room * sizeof *larger);
+        if (!larger)
+            return; /* then the first ones speak for it */
+        failures.list = larger;
+        failures.room = room;
+    }
+    struct api_failure *failure = &failures.list[failures.count++];
+    *failure = (struct api_failure){
+        .request = operation->request, .file = operation->api.file, .code = operation->code};
+    snprintf(failure->words, sizeof failure->words, "%.*s", MPI_MAX_ERROR_STRING - 1, operation->api.error.text);
+}
+
+int api_failures_take(const struct api_failure **ret_failures)
+{
+    const int count = failures.count;
+    *ret_failures = failures.list;
+    failures.count = 0;
+    return count;
+}
+
+/* ---- requests ---- */
+
+static void enter_live(struct api_operation *operation)
+{
+    pthread_mutex_lock(&live_lock);
+    operation->next = live;
+    operation->place = &live;
+    if (live)
+        live->place = &operation->next;
+    live = operation;
+    pthread_mutex_unlock(&live_lock);
+    atomic_fetch_add(&requests_live, 1);
+}
+
+static void leave_live(struct api_operation *operation)
+{
+    pthread_mutex_lock(&live_lock);
+    *operation->place = operation->next;
+    if (operation->next)
+        operation->next->place = operation->place;
+    pthread_mutex_unlock(&live_lock);
+    atomic_fetch_sub(&requests_live, 1);
+}
+
+/* Where nobody will ask, the others learn of it when the ranks next meet. */
+static void tell_later(struct api_operation *operation)
+{
+    struct file *file = operation->api.file;
+    if (file->late.status == PL_OK)
+        file->late = operation->api.error;
+}
+
+void api_request_abandon(MPI_Request request)
+{
+    pthread_mutex_lock(&live_lock);
+    struct api_operation *operation = live;
+    while (operation && operation->request != request)
+        operation = operation->next;
+    if (operation) {
+        atomic_store(&operation->abandoned, true);
+        if (atomic_load(&operation->finished) && operation->code != MPI_SUCCESS)
+            tell_later(operation);
+    }
+    pthread_mutex_unlock(&live_lock);
+}
+
+/* MPICH holds a lock while it calls these: they call nothing of MPI. */
+static int query(void *state, MPI_Status *status)
+{
+    const struct api_operation *operation = state;
+    const int error = status->MPI_ERROR;
+    *status = operation->status;
+    status->MPI_ERROR = error;
+    return MPI_SUCCESS; /* errors go by the file's error handler, not by that of a communicator */
+}
+
+static int release(void *state)
+{
+    struct api_operation *operation = state;
+    if (operation->code != MPI_SUCCESS && !atomic_load(&operation->abandoned))
+        remember_failure(operation);
+    leave_live(operation);
+    pthread_mutex_lock(&live_lock);
+    operation->next = released;
+    released = operation;
+    pthread_mutex_unlock(&live_lock);
+    return MPI_SUCCESS;
+}
+
+void api_operations_sweep(void)
+{
+    pthread_mutex_lock(&live_lock);
+    struct api_operation *list = released;
+    released = NULL;
+    pthread_mutex_unlock(&live_lock);
+    while (list) {
+        struct api_operation *operation = list;
+        list = operation->next;
+        api_operation_unref(operation);
+    }
+}
+
+/* What has begun goes on to its end. */
+static int cancel(void *state, int complete)
+{
+    (void)state;
+    (void)complete;
+    return MPI_SUCCESS;
+}
+
+static pl_status make_request(struct api_operation *operation, struct pl_error *error)
+{
+    if (real.Grequest_start(query, release, cancel, operation, &operation->request) != MPI_SUCCESS)
+        return pl_fail(error, PL_E_MPI, "the MPI makes no more requests");
+    atomic_fetch_add(&operation->references, 1);
+    enter_live(operation);
+    return PL_OK;
+}
+
+/* ---- the course of an operation ---- */
+
+static void finish(struct pending *pending)
+{
+    struct api_operation *operation = (struct api_operation *)pending;
+    struct collective *inner = &pending->operation;
+    operation->api.error = inner->error;
+    operation->done = api_deliver(&operation->api, &operation->arguments, &inner->request, inner->done);
+    operation->code = api_code(&operation->api);
+    api_log(&operation->api, operation->call, &operation->arguments, &inner->request, operation->done, operation->code);
+    if (operation->code != MPI_SUCCESS && atomic_load(&operation->abandoned))
+        tell_later(operation);
+    api_set_status(&operation->status, operation->done);
+    operation->status.MPI_SOURCE = operation->status.MPI_TAG = MPI_UNDEFINED;
+    atomic_store(&operation->finished, true);
+    if (operation->request != MPI_REQUEST_NULL)
+        real.Grequest_complete(operation->request);
+    api_operation_unref(operation);
+}
+
+/* No memory for an operation: the rank takes part at once, with nothing. */
+static void take_part_empty(struct api *api, const struct api_call *call)
+{
+    struct collective collective = {.file = api->file,
+                                    .strategy = call->write ? api->file->writing : api->file->reading,
+                                    .ordered = call->positioning == ORDERED,
+                                    .error = api->error};
+    pending_drain(api->file);
+    collective_start(&collective);
+    struct wait_pace pace = {0};
+    while (collective_step(&collective) == STEP_PENDING)
+        wait_turn(&pace);
+    collective_clear(&collective);
+}
+
+static struct api_operation *new_operation(struct api *api, const struct api_call *call,
+                                           const struct api_arguments *arguments)
+{
+    struct api_operation *operation = mem_zalloc(1, sizeof *operation);
+    if (!operation) {
+        pl_fail(&api->error, PL_E_NOMEM, "no memory for an operation");
+        return NULL;
+    }
+    operation->call = call;
+    operation->arguments = *arguments;
+    operation->request = MPI_REQUEST_NULL;
+    atomic_init(&operation->references, 1);
+    struct collective *inner = &operation->pending.operation;
+    *inner = (struct collective){.file = api->file,
+                                 .strategy = call->write ? api->file->writing : api->file->reading,
+                                 .ordered = call->positioning == ORDERED,
+                                 .async = true};
+    operation->pending.file = api->file;
+    operation->pending.finish = finish;
+    return operation;
+}
+
+/* The program may free its datatype at once; a conversion at the end needs it. */
+static void keep_type(struct api_operation *operation, struct pl_error *error)
+{
+    if (!operation->pending.operation.request.staged)
+        return;
+    if (view_type_keep(operation->arguments.type, &operation->arguments.type, error))
+        return;
+    operation->owns_type = true;
+}
+
+struct api_operation *api_operation_start(struct api *api, const struct api_call *call,
+                                          const struct api_arguments *arguments, bool with_request)
+{
+    api_operations_sweep();
+    struct api_operation *operation = new_operation(api, call, arguments);
+    if (!operation) {
+        if (call->together)
+            take_part_empty(api, call);
+        return NULL;
+    }
+    struct collective *inner = &operation->pending.operation;
+    api_hook_install();
+    if (api_request(api, call, arguments, &inner->request) == PL_OK)
+        keep_type(operation, &api->error);
+    if (api->error.status == PL_OK && with_request)
+        make_request(operation, &api->error);
+    const bool wrong = api->error.status != PL_OK;
+    if (wrong && !call->together) {
+        api_operation_unref(operation);
+        return NULL;
+    }
+    if (wrong)
+        atomic_store(&operation->abandoned, true); /* the program hears of it now; the others count on this rank */
+    operation->api = (struct api){.function = call->function, .file = api->file};
+    inner->error = api->error;
+    if (!with_request && !wrong)
+        atomic_fetch_add(&operation->references, 1); /* of …_end */
+    if (call->together)
+        pending_start_together(&operation->pending);
+    else
+        pending_start_alone(&operation->pending);
+    return wrong ? NULL : operation;
+}

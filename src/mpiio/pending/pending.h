@@ -1,0 +1,43 @@
+/* Operations that go on while the program does something else.
+ *
+ * An operation of one rank alone is work for a thread. Collective ones wait in the queue of their file, and only the
+ * first is stepped: so all ranks do them in the order in which they were started, whatever the order in which the
+ * program waits for them. Stepping happens in the program's own thread: in waits and tests, in blocking calls of MPI,
+ * wherever MPI makes progress. */
+#ifndef PIOLET_MPIIO_PENDING_PENDING_H
+#define PIOLET_MPIIO_PENDING_PENDING_H
+
+#include "mpiio/strategy/strategy.h"
+#include "mpiio/work/work.h"
+
+struct pending {
+    struct file *file;
+    struct access_manner manner;
+    struct collective operation; /* its request, outcome and bytes done; of an operation alone no more than these */
+    bool together, started;
+    /* Called once, by the thread that steps, when the operation has come to its end. The struct may go then. */
+    void (*finish)(struct pending *pending);
+    struct work work;
+    struct pending *next;
+};
+
+/* The operation's request, error and strategy are set. It must live until `finish`. */
+void pending_start_alone(struct pending *pending);
+void pending_start_together(struct pending *pending);
+
+/* Goes on with everything that is pending, without waiting. Cheap where nothing is. False: nothing has moved. */
+bool pending_step(void);
+
+/* How many are under way. */
+int pending_count(void);
+
+/* Until the file has no collective operation under way any more: every collective call on a file begins with it. */
+void pending_drain(struct file *file);
+
+/* The same for all operations of the file: before it is closed. */
+void pending_finish(struct file *file);
+
+/* Until nothing is under way, or nothing moves for a while: before calls that cannot be interrupted. */
+void pending_settle(void);
+
+#endif

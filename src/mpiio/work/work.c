@@ -1,0 +1,101 @@
+#include "mpiio/work/work.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <unistd.h>
+
+enum { THREADS_MAX = 4 }; /* one file gains little from more */
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t more = PTHREAD_COND_INITIALIZER;
+static struct work *first, **last = &first;
+static pthread_t threads[THREADS_MAX];
+static int running, idle;
+static bool stopping;
+
+static void do_work(struct work *work)
+{
+    work->run(work);
+    atomic_store_explicit(&work->done, true, memory_order_release); /* from here on it may be gone */
+}
+
+/* Under the lock; NULL: there is nothing more to do, ever. */
+static struct work *next_work(void)
+{
+    while (!first && !stopping) {
+        idle++;
+        pthread_cond_wait(&more, &lock);
+        idle--;
+    }
+    struct work *work = first;
+    if (work) {
+        first = work->next;
+        if (!first)
+            last = &first;
+    }
+    return work;
+}
+
+static void *serve(void *unused)
+{
+    (void)unused;
+    pthread_mutex_lock(&lock);
+    for (struct work *work; (work = next_work());) {
+        pthread_mutex_unlock(&lock);
+        do_work(work);
+        pthread_mutex_lock(&lock);
+    }
+    pthread_mutex_unlock(&lock);
+    return NULL;
+}
+
+/* Under the lock. Signals belong to the program's own threads. */
+static void start_thread(void)
+{
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    if (pthread_create(&threads[running], NULL, serve, NULL) == 0)
+        running++;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
+static int threads_wanted(void)
+{
+    const long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    return cores < 1 ? 1 : cores < THREADS_MAX ? (int)cores : THREADS_MAX;
+}
+
+void work_submit(struct work *work, void (*run)(struct work *work))
+{
+    work->run = run;
+    work->next = NULL;
+    atomic_store_explicit(&work->done, false, memory_order_relaxed);
+    pthread_mutex_lock(&lock);
+    if (idle == 0 && running < threads_wanted() && !stopping)
+        start_thread();
+    const bool served = running > 0 && !stopping;
+    if (served) {
+        *last = work;
+        last = &work->next;
+        pthread_cond_signal(&more);
+    }
+    pthread_mutex_unlock(&lock);
+    if (!served)
+        do_work(work);
+}
+
+void work_stop(void)
+{
+    pthread_mutex_lock(&lock);
+    stopping = true;
+    pthread_cond_broadcast(&more);
+    const int count = running;
+    pthread_mutex_unlock(&lock);
+    for (int i = 0; i < count; i++)
+        pthread_join(threads[i], NULL);
+    pthread_mutex_lock(&lock);
+    running = 0;
+    stopping = false;
+    pthread_mutex_unlock(&lock);
+}

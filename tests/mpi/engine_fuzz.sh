@@ -1,0 +1,28 @@
+#!/usr/bin/env bash
+# proves: GPFS-1 COLL-8
+# Random views, memory types, hints and calls through the engine, against a model of the file that keeps every byte. Fails
+# when a byte of the file or of memory is wrong, a count, a position or a size is not what the standard says, a call
+# returns an error, or nothing happens for a minute. The message says how to repeat the case.
+# processors: 2
+# timeout: 300
+source "$(dirname "$0")/../lib.sh"
+source "$(dirname "$0")/../engine.sh"
+
+engine_fuzz_build
+cd "$TMP" # Open MPI's jobs disturb each other when their files have the same name: the number tells them apart
+
+# Ranks and cases: many where they are cheap. ENGINE_FUZZ_SCALE multiplies the cases, ENGINE_FUZZ_SEED changes them.
+scale=${ENGINE_FUZZ_SCALE:-1} seed=${ENGINE_FUZZ_SEED:-1}
+while read -r ranks cases; do
+    engine_fuzz engine_run "$ranks" "fuzz.$$" --avoid "$ENGINE_LACKS" --seed "$seed" --cases $((cases * scale))
+    expect_in "$OUT" "seed $seed: $((cases * scale)) cases on $ranks ranks are right"
+    seed=$((seed + 1))
+done <<'END'
+1 800
+2 800
+3 500
+5 200
+8 100
+16 30
+END
+[ -z "$(ls -- fuzz.* 2>/dev/null)" ] || fail "files are left: $(ls -- fuzz.*)"
