@@ -25,7 +25,7 @@ static inline char *access_memory_piece(struct access_memory *memory, int64_t li
     int64_t displacement = 0;
     *ret_bytes = typemap_cursor_next(&memory->cursor, limit, &displacement);
     /* not pointer arithmetic: with MPI_BOTTOM the base is NULL and displacements are addresses */
-    return (char *)((uintptr_t)memory->base + (uintptr_t)displacement);
+    return (char *)((uintptr_t)memory->base + (uintptr_t)displacement); /* NOLINT(performance-no-int-to-ptr) */
 }
 
 #endif

@@ -49,6 +49,7 @@ bool api_begin(struct api *api, const char *function, MPI_File handle)
 {
     api->function = function;
     api->error.status = PL_OK;
+    api->moves_data = false;
     api->file = handle_find(handle);
     if (api->file)
         return true;
@@ -80,7 +81,14 @@ int api_code(struct api *api)
 int api_end(struct api *api)
 {
     const int code = api_code(api);
-    return code == MPI_SUCCESS ? code : api_raise(api->file, code, api->error.text);
+    if (code == MPI_SUCCESS)
+        return code;
+    if (api->file && !api->moves_data)
+        log_call(
+            api->file->log,
+            &(struct log_call){
+                .function = api->function, .offset = -1, .bytes = -1, .done = -1, .code = code, .error = &api->error});
+    return api_raise(api->file, code, api->error.text);
 }
 
 int api_end_system(struct file *file, int code)
@@ -123,6 +131,8 @@ static bool begin_handler(struct api *api, const char *function, MPI_File handle
 int MPI_File_set_errhandler(MPI_File fh, MPI_Errhandler handler)
 {
     struct api api;
+    if (fh != MPI_FILE_NULL && handle_is_system(fh))
+        return api_system.File_set_errhandler(fh, handler);
     if (begin_handler(&api, "MPI_File_set_errhandler", fh) && error_handler_hold(handler, &api.error) == PL_OK) {
         MPI_Errhandler before;
         if (api.file) {

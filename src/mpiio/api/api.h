@@ -14,11 +14,17 @@
 struct api {
     const char *function;
     struct file *file;     /* NULL: the call is about no open file, and MPI_FILE_NULL's error handler is used */
+    bool moves_data;       /* the log then gets its line by api_log() */
     struct pl_error error; /* the outcome */
 };
 
 /* False where the handle is no open file: the error is set. */
 bool api_begin(struct api *api, const char *function, MPI_File handle);
+
+/* What a collective call begins with, before it looks at its arguments: operations that are under way come to their
+ * end, and in develop mode the ranks compare what they are about to do. False: they differ; all ranks know, and none
+ * goes on. */
+bool api_begin_coll(struct api *api);
 
 /* For functions without an open file. Ends the process with a message where there is no MPI that fits. */
 void api_begin_free(struct api *api, const char *function);

@@ -3,7 +3,6 @@
 
 #include "mpi/wait.h"
 #include "mpiio/api/api_system.h"
-#include "mpiio/pending/pending.h"
 
 static int finish(struct api *api, const struct api_call *call, const struct api_arguments *arguments,
                   const struct access_request *request, int64_t file_done, MPI_Status *status)
@@ -35,10 +34,9 @@ static int access_together(struct api *api, const struct api_call *call, const s
     struct file *file = api->file;
     struct collective collective = {
         .file = file, .strategy = call->write ? file->writing : file->reading, .ordered = call->positioning == ORDERED};
-    pending_drain(file);
-    api_develop_check_coll(api, call);
-    if (api->error.status == PL_OK)
-        api_request(api, call, arguments, &collective.request);
+    if (!api_begin_coll(api))
+        return finish(api, call, arguments, &collective.request, 0, status);
+    api_request(api, call, arguments, &collective.request);
     collective.error = api->error;
     collective_start(&collective);
     struct wait_pace pace = {0};
@@ -56,6 +54,7 @@ static int access_blocking(const struct api_call *call, MPI_File fh, const struc
     struct api api;
     if (!api_begin(&api, call->function, fh))
         return api_end(&api);
+    api.moves_data = true;
     return call->together ? access_together(&api, call, arguments, status)
                           : access_alone(&api, call, arguments, status);
 }

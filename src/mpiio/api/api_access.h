@@ -47,8 +47,4 @@ void api_set_status(MPI_Status *status, int64_t bytes);
 void api_log(const struct api *api, const struct api_call *call, const struct api_arguments *arguments,
              const struct access_request *request, int64_t done, int code);
 
-/* A collective call of the same kind on every rank? Only in develop mode. */
-bool api_develops(void);
-void api_develop_check_coll(struct api *api, const struct api_call *call);
-
 #endif

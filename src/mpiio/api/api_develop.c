@@ -1,11 +1,12 @@
-/* Develop mode (PIOLET_DEVELOP=1): before each collective access every rank compares what it is about to do with what
- * its neighbour in a ring does, and all agree. A program whose ranks are in different calls gets an error in the
- * place of a hang or of wrong data. */
+/* What every collective call begins with. Develop mode (PIOLET_DEVELOP=1): before it does anything, every rank compares
+ * what it is about to do with what its neighbour in a ring does, and all agree. A program whose ranks are in different
+ * calls gets an error in the place of a hang or of wrong data. */
 #include "mpi/agree.h"
 #include "mpi/real.h"
 #include "mpi/wait.h"
-#include "mpiio/api/api_access.h"
+#include "mpiio/api/api.h"
 #include "mpiio/error/error.h"
+#include "mpiio/pending/pending.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +17,7 @@ struct announcement {
     int64_t generation, sequence;
 };
 
-bool api_develops(void)
+static bool develops(void)
 {
     static int known = -1; /* the same for all threads, whoever comes first */
     if (known < 0) {
@@ -55,17 +56,23 @@ static void compare(const struct file *file, const struct announcement *mine, co
                 rank, file->rank);
 }
 
-void api_develop_check_coll(struct api *api, const struct api_call *call)
+static void check_coll(struct api *api)
 {
     struct file *file = api->file;
-    if (!api_develops() || file->size == 1)
-        return;
     struct announcement mine = {.generation = file->view->generation, .sequence = file->sequence}, left;
-    snprintf(mine.function, sizeof mine.function, "%s", call->function);
+    snprintf(mine.function, sizeof mine.function, "%s", api->function);
     struct pl_error own = {0};
     if (ring_coll(file, &mine, &left, &own) == PL_OK)
         compare(file, &mine, &left, &own);
     struct agree agree;
-    if (agree_run_coll(&agree, file->comm, file->rank, &own, NULL, 0) != PL_OK && api->error.status == PL_OK)
+    if (agree_run_coll(&agree, file->comm, file->rank, &own, NULL, 0) != PL_OK)
         api->error = own;
+}
+
+bool api_begin_coll(struct api *api)
+{
+    pending_drain(api->file);
+    if (api->file->size > 1 && develops())
+        check_coll(api);
+    return api->error.status == PL_OK;
 }

@@ -110,6 +110,8 @@ int MPI_File_close(MPI_File *fh)
     }
     struct file *file = api.file;
     const MPI_Errhandler handler = file->handler;
+    if (!file->is_system && !api_begin_coll(&api))
+        return api_end(&api);
     *fh = MPI_FILE_NULL;
     int code = MPI_SUCCESS;
     if (file->is_system) {
@@ -163,7 +165,8 @@ int MPI_File_set_size(MPI_File fh, MPI_Offset size)
         return api_end(&api);
     if (api.file->is_system)
         return api_end_system(api.file, api_system.File_set_size(api.file->system, size));
-    pending_drain(api.file);
+    if (!api_begin_coll(&api))
+        return api_end(&api);
     check_size(&api, size);
     file_set_size_coll(api.file, size, &api.error);
     return api_end(&api);
@@ -177,7 +180,8 @@ int MPI_File_preallocate(MPI_File fh, MPI_Offset size)
         return api_end(&api);
     if (api.file->is_system)
         return api_end_system(api.file, api_system.File_preallocate(api.file->system, size));
-    pending_drain(api.file);
+    if (!api_begin_coll(&api))
+        return api_end(&api);
     check_size(&api, size);
     file_preallocate_coll(api.file, size, &api.error);
     return api_end(&api);
@@ -206,7 +210,8 @@ int MPI_File_sync(MPI_File fh)
         return api_end(&api);
     if (api.file->is_system)
         return api_end_system(api.file, api_system.File_sync(api.file->system));
-    pending_drain(api.file);
+    if (!api_begin_coll(&api))
+        return api_end(&api);
     file_sync_coll(api.file, &api.error);
     return api_end(&api);
 }
@@ -250,7 +255,8 @@ int MPI_File_set_info(MPI_File fh, MPI_Info info)
         return api_end(&api);
     if (api.file->is_system)
         return api_end_system(api.file, api_system.File_set_info(api.file->system, info));
-    pending_drain(api.file);
+    if (!api_begin_coll(&api))
+        return api_end(&api);
     file_set_info_coll(api.file, info, &api.error);
     return api_end(&api);
 }

@@ -3,7 +3,6 @@
 #include "mpiio/api/api.h"
 #include "mpiio/api/api_system.h"
 #include "mpiio/error/error.h"
-#include "mpiio/pending/pending.h"
 
 #include <string.h>
 
@@ -59,7 +58,8 @@ int MPI_File_set_view(MPI_File fh, MPI_Offset disp, MPI_Datatype etype, MPI_Data
     struct file *file = api.file;
     if (file->is_system)
         return api_end_system(file, api_system.File_set_view(file->system, disp, etype, filetype, datarep, info));
-    pending_drain(file);
+    if (!api_begin_coll(&api))
+        return api_end(&api);
     struct view *view = make_view(file, disp, etype, filetype, datarep, &api.error);
     file_set_view_coll(file, view, info, &api.error);
     return api_end(&api);
@@ -199,9 +199,10 @@ int MPI_File_seek_shared(MPI_File fh, MPI_Offset offset, int whence)
     struct file *file = api.file;
     if (file->is_system)
         return api_end_system(file, api_system.File_seek_shared(file->system, offset, whence));
+    if (!api_begin_coll(&api))
+        return api_end(&api);
     if (file->amode & MPI_MODE_SEQUENTIAL)
         pl_fail(&api.error, PL_E_UNSUPPORTED, "the file was opened with MPI_MODE_SEQUENTIAL");
-    pending_drain(file);
     file_seek_shared_coll(file, offset, whence, &api.error);
     return api_end(&api);
 }
@@ -232,7 +233,8 @@ int MPI_File_set_atomicity(MPI_File fh, int flag)
         return api_end(&api);
     if (api.file->is_system)
         return api_end_system(api.file, api_system.File_set_atomicity(api.file->system, flag));
-    pending_drain(api.file);
+    if (!api_begin_coll(&api))
+        return api_end(&api);
     file_set_atomicity_coll(api.file, flag != 0, &api.error);
     return api_end(&api);
 }

@@ -61,6 +61,16 @@ void handle_free(struct file *file)
     pthread_mutex_unlock(&table_lock);
 }
 
+bool handle_is_system(MPI_File handle)
+{
+    bool found = false;
+    pthread_mutex_lock(&table_lock);
+    for (int i = 0; i < used && !found; i++)
+        found = table[i]->number != 0 && table[i]->is_system && table[i]->system == handle;
+    pthread_mutex_unlock(&table_lock);
+    return found;
+}
+
 struct file *handle_at(MPI_Fint number)
 {
     pthread_mutex_lock(&table_lock);

@@ -22,6 +22,9 @@ static inline struct file *handle_find(MPI_File handle)
     return handle != MPI_FILE_NULL && file && file->magic == FILE_MAGIC ? file : NULL;
 }
 
+/* Is this the handle of the MPI's own file behind one of ours? ROMIO sets an error handler of its own in its close. */
+bool handle_is_system(MPI_File handle);
+
 struct file *handle_at(MPI_Fint number); /* NULL: no file has this number */
 
 #endif

@@ -1,11 +1,11 @@
 /* What all ranks of a file do together, besides moving data. */
 #include "mpiio/file/file.h"
 
-#include "mpi/real.h"
 #include "mpiio/strategy/strategy.h"
 
 #include <assert.h>
 #include <stdio.h>
+#include <string.h>
 
 pl_status file_agree_coll(struct file *file, struct agree *agree, const int64_t *values, int count,
                           struct pl_error *error)
@@ -48,7 +48,7 @@ static void view_facts(const struct view *view, int64_t ret_facts[FACTS])
 
 /* Sieving writes back what was read in the gaps. Without being asked for, we do so only where nobody else has the file
  * open. */
-static bool may_sieve_writes(const struct file *file)
+bool file_may_sieve_writes(const struct file *file)
 {
     if (file->values.ds_write == HINT_AUTOMATIC)
         return (file->amode & MPI_MODE_UNIQUE_OPEN) != 0;
@@ -65,7 +65,8 @@ static void choose(struct file *file, const struct agree *agree, int first)
     file->reading = strategy_choose(&facts);
     facts.write = true;
     file->writing = strategy_choose(&facts);
-    file->lock_writes = may_sieve_writes(file) && agree_least(agree, first + CONTIGUOUS) == 0;
+    const bool gaps = agree_least(agree, first + CONTIGUOUS) == 0 || file->writing->exchanges;
+    file->lock_writes = file_may_sieve_writes(file) && gaps;
 }
 
 /* After hints or the mode have changed. */
@@ -85,7 +86,7 @@ struct access_manner file_manner(const struct file *file, MPI_Comm poke)
     return (struct access_manner){
         .atomic = file->atomic,
         .sieve_reads = file->values.ds_read != HINT_DISABLE,
-        .sieve_writes = may_sieve_writes(file) && file->readable,
+        .sieve_writes = file_may_sieve_writes(file) && file->readable,
         .lock_writes = file->lock_writes,
         .read_buffer_bytes = file->values.ind_rd_buffer_size,
         .write_buffer_bytes = file->values.ind_wr_buffer_size,
@@ -95,19 +96,32 @@ struct access_manner file_manner(const struct file *file, MPI_Comm poke)
 
 /* ---- hints ---- */
 
-/* Hints may differ between ranks; those of rank 0 hold for what ranks do together. */
-static pl_status take_hints_coll(struct file *file, MPI_Info info, struct pl_error *error)
+void file_check_strategy(struct hints *hints)
 {
-    struct agree agree;
-    if (error->status == PL_OK && info != MPI_INFO_NULL)
-        hints_update(file->hints, info, error);
-    if (file_agree_coll(file, &agree, NULL, 0, error))
-        return error->status;
-    struct hint_values values = *hints_values(file->hints);
-    MPI_Request request;
-    if (real.Ibcast(&values, sizeof values, MPI_BYTE, 0, file->comm, &request) == MPI_SUCCESS)
-        real.Wait(&request, MPI_STATUS_IGNORE);
-    file->values = values;
+    const char *name = hints_values(hints)->strategy;
+    if (strcmp(name, "auto") == 0 || strategy_find(name))
+        return;
+    char allowed[HINT_TEXT_MAX] = "auto";
+    for (int i = 0; STRATEGIES[i]; i++)
+        snprintf(allowed + strlen(allowed), sizeof allowed - strlen(allowed), ", %s", STRATEGIES[i]->name);
+    hints_reject(hints, "piolet_strategy", "auto", allowed);
+}
+
+/* Local. True where something that ranks do together changes by it. */
+static bool update_hints(struct file *file, MPI_Info info, struct pl_error *error)
+{
+    const uint64_t before = hints_digest(file->hints);
+    if (error->status != PL_OK || info == MPI_INFO_NULL || hints_update(file->hints, info, error) != PL_OK)
+        return false;
+    file_check_strategy(file->hints);
+    return hints_digest(file->hints) != before;
+}
+
+/* Hints may differ between ranks; those of rank 0 hold for what ranks do together. */
+static pl_status share_hints_coll(struct file *file, struct pl_error *error)
+{
+    hints_share_coll(file->hints, file->comm);
+    file->values = *hints_values(file->hints);
     return choose_again_coll(file, error);
 }
 
@@ -135,9 +149,10 @@ static void install(struct file *file, struct view *view)
 
 pl_status file_set_view_coll(struct file *file, struct view *view, MPI_Info info, struct pl_error *error)
 {
-    enum { DATAREP = FACTS, DATAREP_MOST, EXTENT, EXTENT_MOST, WITHOUT_INFO, VALUES };
-    int64_t values[VALUES] = {INT64_MAX, 1, 1, INT64_MAX, INT64_MAX, INT64_MAX, INT64_MAX, info == MPI_INFO_NULL};
+    enum { DATAREP = FACTS, DATAREP_MOST, EXTENT, EXTENT_MOST, SAME_HINTS, VALUES };
+    int64_t values[VALUES] = {INT64_MAX, 1, 1, INT64_MAX, INT64_MAX, INT64_MAX, INT64_MAX, 1};
     struct agree agree;
+    values[SAME_HINTS] = !update_hints(file, info, error);
     if (error->status == PL_OK && file->rank == 0)
         shared_prepare(&file->shared, 0, error);
     if (view) {
@@ -158,7 +173,7 @@ pl_status file_set_view_coll(struct file *file, struct view *view, MPI_Info info
     }
     install(file, view);
     choose(file, &agree, 0);
-    if (agree_least(&agree, WITHOUT_INFO) == 0 && take_hints_coll(file, info, error) != PL_OK)
+    if (agree_least(&agree, SAME_HINTS) == 0 && share_hints_coll(file, error) != PL_OK)
         return error->status;
     return file_tell_late_coll(file, error);
 }
@@ -229,7 +244,13 @@ pl_status file_set_atomicity_coll(struct file *file, bool atomic, struct pl_erro
 
 pl_status file_set_info_coll(struct file *file, MPI_Info info, struct pl_error *error)
 {
-    return take_hints_coll(file, info, error) == PL_OK ? file_tell_late_coll(file, error) : error->status;
+    struct agree agree;
+    const int64_t same = !update_hints(file, info, error);
+    if (file_agree_coll(file, &agree, &same, 1, error))
+        return error->status;
+    if (agree_least(&agree, 0) == 0 && share_hints_coll(file, error) != PL_OK)
+        return error->status;
+    return file_tell_late_coll(file, error);
 }
 
 pl_status file_seek_target(struct file *file, int64_t offset, int whence, int64_t current, int64_t *ret_target,

@@ -92,6 +92,12 @@ pl_status file_seek_shared_coll(struct file *file, int64_t offset, int whence, s
 pl_status file_seek_target(struct file *file, int64_t offset, int whence, int64_t current, int64_t *ret_target,
                            struct pl_error *error);
 
+/* May a write read gaps and write them back? */
+bool file_may_sieve_writes(const struct file *file);
+
+/* Rejects the hint piolet_strategy where no strategy has that name. */
+void file_check_strategy(struct hints *hints);
+
 /* How this rank's own accesses are to be done. */
 struct access_manner file_manner(const struct file *file, MPI_Comm poke);
 

@@ -13,14 +13,6 @@
 
 /* ---- hints ---- */
 
-/* Hints may differ between ranks; what makes ranks work together must not: rank 0's hold then. */
-static void share_values_coll(struct file *file)
-{
-    MPI_Request request;
-    if (real.Ibcast(&file->values, sizeof file->values, MPI_BYTE, 0, file->comm, &request) == MPI_SUCCESS)
-        real.Wait(&request, MPI_STATUS_IGNORE);
-}
-
 static pl_status agree_on_arguments_coll(struct file *file, struct pl_error *error)
 {
     enum { AMODE, AMODE_MOST, DIGEST, DIGEST_MOST, VALUES };
@@ -35,7 +27,8 @@ static pl_status agree_on_arguments_coll(struct file *file, struct pl_error *err
     if (agree_least(&agree, AMODE) != -agree_least(&agree, AMODE_MOST))
         return pl_fail(error, PL_E_NOT_SAME, "the ranks give different access modes");
     if (agree_least(&agree, DIGEST) != -agree_least(&agree, DIGEST_MOST))
-        share_values_coll(file);
+        hints_share_coll(file->hints, file->comm); /* what makes ranks work together must not differ: rank 0's hold */
+    file->values = *hints_values(file->hints);
     return PL_OK;
 }
 
@@ -109,7 +102,7 @@ static pl_status begin(struct file *file, const char *name, MPI_Info info, struc
         return pl_fail(error, PL_E_NOMEM, "no memory for a file's name");
     if (hints_new(info, &file->hints, error))
         return error->status;
-    file->values = *hints_values(file->hints);
+    file_check_strategy(file->hints);
     return PL_OK;
 }
 
@@ -134,6 +127,7 @@ static void choose_first(struct file *file)
     file->reading = strategy_choose(&facts);
     facts.write = true;
     file->writing = strategy_choose(&facts);
+    file->lock_writes = file_may_sieve_writes(file) && file->writing->exchanges;
 }
 
 static void let_go_coll(struct file *file)
@@ -147,6 +141,10 @@ static void let_go_coll(struct file *file)
     exchange_memory_clear(&file->memory);
     mem_free(file->name);
     log_close(file->log);
+    file->view = NULL;
+    file->hints = NULL;
+    file->name = NULL;
+    file->log = NULL;
     pthread_mutex_destroy(&file->lock);
 }
 

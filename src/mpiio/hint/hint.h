@@ -41,6 +41,8 @@ struct hints; /* values, and where each comes from */
  * that what MPI_File_get_info gave may be used again). Fails only for want of memory, or where MPI cannot read `info`.
  */
 pl_status hints_new(MPI_Info info, struct hints **ret_hints, struct pl_error *error);
+/* All ranks get the hints of rank 0, origins included. */
+void hints_share_coll(struct hints *hints, MPI_Comm comm);
 void hints_free(struct hints *hints); /* accepts NULL */
 const struct hint_values *hints_values(const struct hints *hints);
 

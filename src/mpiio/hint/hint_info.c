@@ -66,6 +66,13 @@ pl_status hints_new(MPI_Info info, struct hints **ret_hints, struct pl_error *er
     return PL_OK;
 }
 
+void hints_share_coll(struct hints *hints, MPI_Comm comm)
+{
+    MPI_Request request;
+    if (real.Ibcast(hints, sizeof *hints, MPI_BYTE, 0, comm, &request) == MPI_SUCCESS)
+        real.Wait(&request, MPI_STATUS_IGNORE);
+}
+
 pl_status hints_update(struct hints *hints, MPI_Info info, struct pl_error *error)
 {
     struct hints *changed = mem_alloc(sizeof *changed);

@@ -18,7 +18,7 @@ static struct exchange_setup setup(const struct file *file, bool async)
         .rank = file->rank,
         .ranks = file->size,
         .storage = file->storage,
-        .readable = file->readable,
+        .readable = file->readable && file_may_sieve_writes(file),
         .agents = agents(file),
         .window_bytes = file->values.cb_buffer_size,
         .block_bytes = block,

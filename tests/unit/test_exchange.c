@@ -1,0 +1,373 @@
+/* The pure parts of the two-phase exchange: domains and windows, agents, coverage, messages.
+ * proves: GPFS-1 GPFS-2
+ * It would fail if a byte belonged to no agent or to two, if a domain began at an odd place, if two agents were one
+ * rank, if a byte that nobody wrote counted as filled, if a message overran its buffer, lost a piece, or described its
+ * data wrongly. */
+#include <inttypes.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/rng.h"
+#include "mpiio/exchange/exchange_cover.h"
+#include "mpiio/exchange/exchange_domain.h"
+#include "mpiio/exchange/exchange_message.h"
+
+static struct pl_error error;
+static uint64_t state;
+
+static int64_t below(int64_t limit)
+{
+    state = rng_mix(state);
+    return (int64_t)(state >> 1) % limit;
+}
+
+static void ok(pl_status status)
+{
+    if (status)
+        fail_msg("%s: %s", pl_status_name(status), error.text);
+}
+
+/* ---- Domains ----------------------------------------------------------------------------------------------------- */
+
+/* The windows of all agents, one after the other, are the range. */
+static void expect_tiled(const struct exchange_domain *domain, int64_t lo, int64_t hi, int agents, int64_t block,
+                         int64_t window)
+{
+    int64_t reached = domain->begin;
+    assert_int_equal(domain->begin % block, 0);
+    assert_true(domain->begin <= lo && lo - domain->begin < block);
+    assert_int_equal(domain->end, hi);
+    for (int agent = 0; agent < agents; agent++) {
+        const int64_t begin = exchange_domain_begin(domain, agent), end = exchange_domain_end(domain, agent);
+        assert_int_equal(begin % block, 0);
+        if (begin >= hi) { /* fewer blocks than agents: the last ones have nothing */
+            assert_true(end <= begin);
+            continue;
+        }
+        assert_int_equal(begin, reached);
+        for (int64_t round = 0; reached < end; round++) {
+            assert_int_equal(exchange_window_begin(domain, agent, round), reached);
+            const int64_t next = exchange_window_end(domain, agent, round);
+            assert_true(next > reached && next - reached <= window && next <= end);
+            assert_true(next == end || next - reached == window);
+            for (int i = 0; i < 3; i++) {
+                const int64_t byte = i == 0 ? reached : i == 1 ? next - 1 : reached + below(next - reached);
+                assert_int_equal(exchange_domain_agent(domain, byte), agent);
+                assert_int_equal(exchange_domain_round(domain, byte), round);
+            }
+            reached = next;
+        }
+    }
+    assert_int_equal(reached, hi);
+}
+
+static void test_domain(void **unused)
+{
+    (void)unused;
+    static const int64_t blocks[] = {1, 7, 512, 4096, 65536};
+    for (int i = 0; i < 20000; i++) {
+        const int64_t block = blocks[below(5)], span = 1 + below(i % 2 ? 300 : 3000000);
+        const int64_t lo = below(i % 3 ? 100000 : INT64_C(1) << 50), hi = lo + span;
+        const int64_t window = 1 + span / (1 + below(40)) + below(100);
+        const int agents = (int)(1 + below(i % 5 ? 9 : 300));
+        struct exchange_domain domain;
+        exchange_domain_make(&domain, lo, hi, agents, block, window);
+        expect_tiled(&domain, lo, hi, agents, block, window);
+    }
+}
+
+static void test_domain_far(void **unused)
+{
+    (void)unused;
+    const int64_t hi = INT64_MAX - 5, lo = hi - 1000;
+    struct exchange_domain domain;
+    exchange_domain_make(&domain, lo, hi, 3, 4096, 100);
+    int64_t reached = domain.begin;
+    for (int agent = 0; agent < 3 && reached < hi; agent++) {
+        assert_int_equal(exchange_domain_begin(&domain, agent), reached);
+        reached = exchange_domain_end(&domain, agent);
+    }
+    assert_int_equal(reached, hi);
+    exchange_domain_make(&domain, 0, hi, 4, 65536, 1 << 22);
+    assert_int_equal(exchange_domain_agent(&domain, hi - 1), 3);
+    assert_int_equal(exchange_domain_end(&domain, 3), hi);
+    assert_int_equal(exchange_domain_end(&domain, 0), exchange_domain_begin(&domain, 1));
+}
+
+static void test_agents(void **unused)
+{
+    (void)unused;
+    for (int ranks = 1; ranks <= 70; ranks++)
+        for (int agents = 1; agents <= ranks; agents++) {
+            int playing = 0;
+            for (int agent = 0; agent < agents; agent++) {
+                const int rank = exchange_agent_rank(agent, agents, ranks);
+                assert_in_range(rank, 0, ranks - 1);
+                assert_int_equal(exchange_rank_agent(rank, agents, ranks), agent);
+                assert_true(agent == 0 || rank > exchange_agent_rank(agent - 1, agents, ranks));
+            }
+            for (int rank = 0; rank < ranks; rank++)
+                playing += exchange_rank_agent(rank, agents, ranks) >= 0;
+            assert_int_equal(playing, agents);
+        }
+}
+
+static void test_agents_many(void **unused)
+{
+    (void)unused;
+    const int ranks = 2000000000, agents = 1999999999; /* products beyond 32 bits */
+    for (int i = 0; i < 1000; i++) {
+        const int agent = (int)below(agents), rank = exchange_agent_rank(agent, agents, ranks);
+        assert_in_range(rank, 0, ranks - 1);
+        assert_int_equal(exchange_rank_agent(rank, agents, ranks), agent);
+    }
+}
+
+/* ---- Coverage ---------------------------------------------------------------------------------------------------- */
+
+static void expect_cover(const uint64_t *cover, const bool *filled, int64_t window)
+{
+    int64_t begin = 0, end = -1, place = 0;
+    while (exchange_cover_next(cover, window, &begin, &end)) {
+        assert_true(begin < end && end <= window);
+        while (place < begin)
+            assert_false(filled[place++]);
+        while (place < end)
+            assert_true(filled[place++]);
+        assert_true(end == window || !filled[end]); /* as long as it can be */
+        begin = end;
+    }
+    while (place < window)
+        assert_false(filled[place++]);
+}
+
+static void test_cover(void **unused)
+{
+    (void)unused;
+    enum { LARGEST = 700 };
+    for (int i = 0; i < 5000; i++) {
+        uint64_t cover[(LARGEST + 63) / 64 + 1] = {0};
+        bool filled[LARGEST] = {0};
+        const int64_t window = 1 + below(i % 4 ? 130 : LARGEST), adds = below(12);
+        assert_true(exchange_cover_bytes(window) <= sizeof cover);
+        cover[exchange_cover_bytes(window) / sizeof cover[0]] = UINT64_C(0xabcdef); /* behind it: nobody's business */
+        for (int64_t add = 0; add < adds; add++) {
+            const int64_t begin = below(window), bytes = below(i % 3 ? window - begin + 1 : 3);
+            const int64_t fitting = bytes < window - begin ? bytes : window - begin;
+            exchange_cover_add(cover, begin, fitting);
+            memset(filled + begin, true, (size_t)fitting);
+            expect_cover(cover, filled, window);
+        }
+        expect_cover(cover, filled, window);
+        assert_int_equal(cover[exchange_cover_bytes(window) / sizeof cover[0]], 0xabcdef);
+        const int64_t begin_at = below(window); /* from the middle */
+        int64_t begin = begin_at, end = 0, wanted = begin_at;
+        const bool found = exchange_cover_next(cover, window, &begin, &end);
+        while (wanted < window && !filled[wanted])
+            wanted++;
+        assert_int_equal(found, wanted < window);
+        if (found)
+            assert_int_equal(begin, wanted);
+    }
+}
+
+static void test_cover_empty(void **unused)
+{
+    (void)unused;
+    uint64_t cover[2] = {0};
+    int64_t begin = 0, end = 0;
+    exchange_cover_add(cover, 0, 0);
+    exchange_cover_add(cover, 64, 0);
+    assert_false(exchange_cover_next(cover, 128, &begin, &end));
+    begin = 128;
+    assert_false(exchange_cover_next(cover, 128, &begin, &end)); /* at the end there is nothing more */
+    exchange_cover_add(cover, 0, 128);
+    begin = 0;
+    assert_true(exchange_cover_next(cover, 128, &begin, &end));
+    assert_int_equal(begin, 0);
+    assert_int_equal(end, 128);
+}
+
+/* ---- Messages ---------------------------------------------------------------------------------------------------- */
+
+enum { FILE_BYTES = 60000, DATA_BYTES = 20000, GUARD = 64 };
+
+/* A filetype of random blocks, ascending; or of one block size and stride. */
+static struct typemap *random_filetype(void)
+{
+    enum { BLOCKS = 40 };
+    struct typemap *byte, *map = NULL, *bounded;
+    int64_t displacements[BLOCKS], counts[BLOCKS], place = below(10);
+    ok(typemap_dense(1, &byte, &error));
+    if (below(3) == 0) {
+        const int64_t length = 1 + below(30), stride = length + 1 + below(20);
+        struct typemap *piece;
+        ok(typemap_dense(length, &piece, &error));
+        ok(typemap_repeat(piece, 1 + below(50), stride, &map, &error));
+        typemap_unref(piece);
+    } else {
+        const int64_t blocks = 1 + below(BLOCKS), longest = below(2) ? 20 : 900;
+        for (int64_t i = 0; i < blocks; i++) {
+            displacements[i] = place;
+            counts[i] = 1 + below(longest);
+            place += counts[i] + below(30);
+        }
+        ok(typemap_indexed(blocks, displacements, counts, byte, &map, &error));
+    }
+    typemap_unref(byte);
+    const struct typemap_shape *shape = typemap_shape(map);
+    ok(typemap_resized(map, 0, shape->true_lb + shape->true_extent + below(25), &bounded, &error));
+    typemap_unref(map);
+    return bounded;
+}
+
+static void make_view(struct view *view, bool contiguous)
+{
+    *view = (struct view){.displacement = below(500), .etype_size = 1, .etype_extent = 1, .contiguous = contiguous};
+    if (contiguous)
+        ok(typemap_dense(1, &view->filetype, &error));
+    else
+        view->filetype = random_filetype();
+    view->contiguous = contiguous || typemap_shape(view->filetype)->tiles;
+}
+
+/* Where the bytes of the view's data are in the file, by the plain formula. */
+static int64_t place_of(const struct view *view, int64_t position)
+{
+    return view->displacement + (view->contiguous ? position : typemap_displacement(view->filetype, position));
+}
+
+/* Checks one message against the pieces from `from` on; returns the bytes it describes. */
+static int64_t expect_message(char *buffer, int64_t size, int64_t capacity, const struct view *view, int64_t from,
+                              const unsigned char *data)
+{
+    const struct exchange_head *head = exchange_message_head(buffer);
+    const struct exchange_run *run = exchange_message_runs(buffer, data != NULL);
+    const unsigned char *moved = (const unsigned char *)exchange_message_data(buffer);
+    int64_t done = 0;
+    assert_true(size <= capacity);
+    assert_int_equal((const char *)(run + head->runs) - buffer, size);
+    for (int64_t r = 0; r < head->runs; r++, run++) {
+        assert_true(run->count >= 1 && run->length >= 1);
+        for (int64_t i = 0; i < run->count; i++)
+            for (int64_t k = 0; k < run->length; k++, done++) {
+                const int64_t place = run->offset + i * run->stride + k;
+                if (place != place_of(view, from + done))
+                    fail_msg("byte %" PRId64 " of the data is at %" PRId64 " in the place of %" PRId64, from + done,
+                             place, place_of(view, from + done));
+                if (data)
+                    assert_int_equal(moved[done], data[done]);
+            }
+    }
+    assert_int_equal(done, head->bytes);
+    return done;
+}
+
+/* A memory type with gaps, and the bytes that it gives in order. */
+static struct typemap *random_memory(char *memory, unsigned char *stream)
+{
+    struct typemap *piece, *map;
+    const int64_t length = 1 + below(40), gap = below(2) ? 0 : below(3);
+    ok(typemap_dense(length, &piece, &error));
+    ok(typemap_resized(piece, 0, length + gap, &map, &error));
+    typemap_unref(piece);
+    for (int64_t i = 0; i < FILE_BYTES; i++)
+        memory[i] = (char)(rng_mix((uint64_t)i) & 0xff);
+    for (int64_t i = 0; i < DATA_BYTES; i++)
+        stream[i] = (unsigned char)memory[typemap_displacement(map, i)];
+    return map;
+}
+
+static void check_messages(bool contiguous, bool with_data, int64_t capacity)
+{
+    static char memory[4 * FILE_BYTES];
+    static unsigned char stream[DATA_BYTES];
+    struct view view;
+    struct typemap_cursor cursor = {0};
+    struct access_memory source;
+    make_view(&view, contiguous);
+    struct typemap *map = random_memory(memory, stream);
+    ok(typemap_cursor_init(&cursor, view.filetype, &error));
+    ok(access_memory_init(&source, map, memory, &error));
+    const int64_t first = below(3000), limit = first + below(DATA_BYTES);
+    int64_t position = first;
+    char *buffer = malloc((size_t)capacity + GUARD);
+    assert_non_null(buffer);
+    typemap_cursor_seek(&cursor, position);
+    while (position < limit) {
+        const int64_t from = position;
+        memset(buffer, 0, (size_t)capacity);
+        memset(buffer + capacity, 0x5a, GUARD);
+        const int64_t size = exchange_message_build(buffer, capacity, &view, &cursor, &position, limit,
+                                                    with_data ? &source : NULL);
+        assert_true(position > from && position <= limit);
+        const int64_t done = expect_message(buffer, size, capacity, &view, from,
+                                            with_data ? stream + (from - first) : NULL);
+        assert_int_equal(done, position - from);
+        assert_true(done + 16 <= capacity); /* an answer to it fits too */
+        for (int i = 0; i < GUARD; i++)
+            assert_int_equal(buffer[capacity + i], 0x5a);
+    }
+    assert_int_equal(position, limit);
+    free(buffer);
+    access_memory_clear(&source);
+    typemap_cursor_clear(&cursor);
+    typemap_unref(map);
+    typemap_unref(view.filetype);
+}
+
+static void test_messages(void **unused)
+{
+    (void)unused;
+    for (int i = 0; i < 400; i++) {
+        const int64_t capacity = i % 3 == 0 ? EXCHANGE_MESSAGE_BYTES_MIN : EXCHANGE_MESSAGE_BYTES_MIN + below(30000);
+        check_messages(i % 4 == 0, i % 2 == 0, capacity);
+    }
+}
+
+/* Equal pieces at equal distances are one run, whatever their number. */
+static void test_message_is_short(void **unused)
+{
+    (void)unused;
+    enum { PIECES = 400 };
+    char buffer[EXCHANGE_MESSAGE_BYTES_MIN];
+    struct view view = {.displacement = 100, .etype_size = 1, .etype_extent = 1};
+    struct typemap *piece;
+    struct typemap_cursor cursor;
+    ok(typemap_dense(5, &piece, &error));
+    ok(typemap_resized(piece, 0, 12, &view.filetype, &error));
+    ok(typemap_cursor_init(&cursor, view.filetype, &error));
+    int64_t position = 0;
+    const int64_t size = exchange_message_build(buffer, sizeof buffer, &view, &cursor, &position, 5 * PIECES, NULL);
+    const struct exchange_run *run = exchange_message_runs(buffer, false);
+    assert_int_equal(position, 5 * PIECES);
+    assert_int_equal(exchange_message_head(buffer)->runs, 1);
+    assert_int_equal(size, sizeof(struct exchange_head) + sizeof(struct exchange_run));
+    assert_int_equal(run->offset, 100);
+    assert_int_equal(run->length, 5);
+    assert_int_equal(run->stride, 12);
+    assert_int_equal(run->count, PIECES);
+    typemap_cursor_clear(&cursor);
+    typemap_unref(piece);
+    typemap_unref(view.filetype);
+}
+
+int main(void)
+{
+    const char *seed = getenv("PIOLET_TEST_SEED");
+    state = seed ? strtoull(seed, NULL, 10) : 20261115;
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_domain),   cmocka_unit_test(test_domain_far),
+        cmocka_unit_test(test_agents),   cmocka_unit_test(test_agents_many),
+        cmocka_unit_test(test_cover),    cmocka_unit_test(test_cover_empty),
+        cmocka_unit_test(test_messages), cmocka_unit_test(test_message_is_short),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
