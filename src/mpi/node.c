@@ -64,14 +64,6 @@ static void join_segment(struct node *node, const struct invitation *invitation)
     node->segment = memory;
 }
 
-static void finish(MPI_Request *request)
-{
-    struct wait_pace pace = {0};
-    int done = 0;
-    while (!real.Test(request, &done, MPI_STATUS_IGNORE) && !done)
-        wait_turn(&pace);
-}
-
 /* Everybody has looked; the node uses the segment only where all of it saw the same. */
 static bool all_see(const struct node *node, MPI_Comm comm)
 {
@@ -80,7 +72,7 @@ static bool all_see(const struct node *node, MPI_Comm comm)
     MPI_Request request;
     if (real.Iallreduce(&mine, &least, 1, MPI_INT64_T, MPI_MIN, comm, &request))
         return false;
-    finish(&request);
+    wait_request(&request);
     return least == 1;
 }
 
@@ -91,7 +83,7 @@ static void share(struct node *node, MPI_Comm comm)
         found_segment(node, &invitation);
     MPI_Request request;
     if (real.Ibcast(&invitation, sizeof invitation, MPI_BYTE, 0, comm, &request) == MPI_SUCCESS)
-        finish(&request);
+        wait_request(&request);
     if (node->rank != 0)
         join_segment(node, &invitation);
     const bool shared = all_see(node, comm);
@@ -109,7 +101,7 @@ static void count_nodes(struct node *node, MPI_Comm comm)
     int64_t sum[2] = {0, 1};
     MPI_Request request;
     if (real.Iallreduce(mine, sum, 2, MPI_INT64_T, MPI_SUM, comm, &request) == MPI_SUCCESS)
-        finish(&request);
+        wait_request(&request);
     node->count = (int)sum[0];
     node->alone = sum[0] == 1 && sum[1] == 0;
 }
@@ -124,7 +116,10 @@ void node_open_coll(MPI_Comm comm, int comm_rank, int comm_size, size_t bytes, s
         return;
     }
     MPI_Comm node_comm;
-    if (real.Comm_split_type(comm, MPI_COMM_TYPE_SHARED, comm_rank, MPI_INFO_NULL, &node_comm)) {
+    wait_enter();
+    const int code = real.Comm_split_type(comm, MPI_COMM_TYPE_SHARED, comm_rank, MPI_INFO_NULL, &node_comm);
+    wait_leave();
+    if (code != MPI_SUCCESS) {
         ret_node->count = comm_size;
         return;
     }

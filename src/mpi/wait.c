@@ -21,11 +21,41 @@ static void relax(void)
 #endif
 }
 
+static _Atomic(const struct wait_hooks *) hooks;
+
+void wait_set_hooks(const struct wait_hooks *given)
+{
+    atomic_store(&hooks, given);
+}
+
+static void step_others(void)
+{
+    const struct wait_hooks *set = atomic_load_explicit(&hooks, memory_order_acquire);
+    if (set)
+        set->step();
+}
+
+void wait_enter(void)
+{
+    const struct wait_hooks *set = atomic_load(&hooks);
+    if (set)
+        set->enter();
+}
+
+void wait_leave(void)
+{
+    const struct wait_hooks *set = atomic_load(&hooks);
+    if (set)
+        set->leave();
+}
+
 static void poke(MPI_Comm comm)
 {
     int found;
-    if (comm != MPI_COMM_NULL)
-        real.Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, comm, &found, MPI_STATUS_IGNORE);
+    if (comm == MPI_COMM_NULL)
+        return;
+    step_others();
+    real.Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, comm, &found, MPI_STATUS_IGNORE);
 }
 
 static void nap(_Atomic uint32_t *word, uint32_t seen, long nap_ns)
@@ -58,8 +88,18 @@ void wait_wake(_Atomic uint32_t *word)
     syscall(SYS_futex, (uint32_t *)word, FUTEX_WAKE, INT32_MAX, NULL, NULL, 0);
 }
 
+int wait_request(MPI_Request *request)
+{
+    struct wait_pace pace = {0};
+    int done = 0, code;
+    while ((code = real.Test(request, &done, MPI_STATUS_IGNORE)) == MPI_SUCCESS && !done)
+        wait_turn(&pace);
+    return code;
+}
+
 void wait_turn(struct wait_pace *pace)
 {
+    step_others();
     if (++pace->idle > SPINS)
         sched_yield();
     else

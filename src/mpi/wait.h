@@ -20,6 +20,19 @@ void wait_until(wait_ready *ready, void *arg, _Atomic uint32_t *word, MPI_Comm c
 /* Wakes all who wait on `word`, in any process that maps it. */
 void wait_wake(_Atomic uint32_t *word);
 
+/* What else must go on while somebody waits here: operations of ours that are pending. */
+struct wait_hooks {
+    bool (*step)(void);  /* goes on with them; never waits */
+    void (*enter)(void); /* a call of MPI that cannot be taken apart begins, */
+    void (*leave)(void); /* and is over */
+};
+void wait_set_hooks(const struct wait_hooks *hooks);
+void wait_enter(void);
+void wait_leave(void);
+
+/* Waits for a request; MPI's code. */
+int wait_request(MPI_Request *request);
+
 /* One turn of a loop that tests MPI requests: lets other ranks of this core run when nothing has moved for a while. */
 struct wait_pace {
     unsigned idle;

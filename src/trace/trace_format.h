@@ -1,3 +1,4 @@
+/* clang-format off */
 /* The text of a trace: what one rank asked of MPI-IO, call by call. Pure: knows neither MPI nor clock nor file.
  *
  * A trace is a directory with one file trace.RANK a rank. The file:
@@ -11,10 +12,12 @@
  *     program /opt/app
  *     pid 4711
  *     start_ns 1763204400000000000
- *     columns sequence function file class who how position offset byte count type_bytes asked done begin_ns end_ns
- * code end-head 9 9a0f1c2b3d4e5f60 call 0 MPI_File_open 1 open - - - -1 -1 -1 -1 -1 -1 180 912345 0 name="a.dat"
- * amode=5 ranks=4 hint.cb_nodes="2" call 1 MPI_File_write_at 1 write ind block explicit 10 80 100 8 800 800 920000
- * 931000 0 end-calls 2 0011223344556677 end-trace 2
+ *     columns sequence function file class who how position offset byte count type_bytes asked done begin_ns end_ns code
+ *     end-head 9 9a0f1c2b3d4e5f60
+ *     call 0 MPI_File_open 1 open - - - -1 -1 -1 -1 -1 -1 180 912345 0 name="a.dat" amode=5 ranks=4 hint.cb_nodes="2"
+ *     call 1 MPI_File_write_at 1 write ind block explicit 10 80 100 8 800 800 920000 931000 0
+ *     end-calls 2 0011223344556677
+ *     end-trace 2
  *
  * - `piolet-trace MAJOR` opens it; a reader refuses a major version that it does not know, and passes over lines whose
  *   first word it does not know. Then facts, KEY VALUE, the value to the end of the line with \\, \n, \t and \xHH for
@@ -39,6 +42,7 @@
  *   (without the first line of the file) and the XXH64 (seed 0, 16 hexadecimal digits) of their bytes.
  * - `end-trace CALLS` is the last line. Without it the process was killed: what stands before the last `end-calls` is
  *   whole. */
+/* clang-format on */
 #ifndef PIOLET_TRACE_FORMAT_H
 #define PIOLET_TRACE_FORMAT_H
 

@@ -1,5 +1,6 @@
 /* One rank's access to the file, without any other rank: from (view, position, bytes) and (buffer, memory type) to
- * calls of the storage. Calls no MPI, so that any thread may run it. */
+ * calls of the storage. Calls no MPI (but for the poke while it waits for a lock, where that is wanted), so that any
+ * thread may run it. */
 #ifndef PIOLET_MPIIO_ACCESS_ACCESS_H
 #define PIOLET_MPIIO_ACCESS_ACCESS_H
 

@@ -73,7 +73,7 @@ int api_code(struct api *api)
     const struct file *file = api->file;
     if (file && file->name)
         pl_within(&api->error, "%s, rank %d, '%s'", api->function, file->rank, file->name);
-    else
+    else if (api->function) /* else the words are complete */
         pl_within(&api->error, "%s", api->function);
     return error_code(&api->error);
 }

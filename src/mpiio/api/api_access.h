@@ -31,7 +31,7 @@ struct api_arguments {
 };
 
 /* A request of the arguments, placed in the file; pointers move on. The place of ORDERED ones is found later.
- * After a failure the request is {0}, and nothing has moved. */
+ * After a failure the request is {0}, and no pointer has moved, but for a shared one that left the largest file. */
 pl_status api_request(struct api *api, const struct api_call *call, const struct api_arguments *arguments,
                       struct access_request *ret_request);
 

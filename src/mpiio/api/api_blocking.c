@@ -105,6 +105,14 @@ int MPI_Iprobe(int from, int tag, MPI_Comm comm, int *flag, MPI_Status *status)
 }
 API_ALIAS(Iprobe);
 
+int MPI_Improbe(int from, int tag, MPI_Comm comm, int *flag, MPI_Message *message, MPI_Status *status)
+{
+    if (!idle())
+        pending_step();
+    return real.Improbe(from, tag, comm, flag, message, status);
+}
+API_ALIAS(Improbe);
+
 int MPI_Mprobe(int from, int tag, MPI_Comm comm, MPI_Message *message, MPI_Status *status)
 {
     if (idle())

@@ -95,7 +95,8 @@ int MPI_File_open(MPI_Comm comm, const char *name, int amode, MPI_Info info, MPI
         return code; /* the MPI has called its own handler of MPI_FILE_NULL */
     int rank = -1;
     real.Comm_rank(comm, &rank);
-    pl_within(&api.error, "rank %d, '%.200s'", rank, name ? name : "");
+    pl_within(&api.error, "MPI_File_open, rank %d, '%.200s'", rank, name ? name : "");
+    api.function = NULL;
     return api_end(&api);
 }
 API_ALIAS(File_open);
@@ -122,7 +123,8 @@ int MPI_File_close(MPI_File *fh)
         pending_finish(file); /* a correct program has waited for them */
         snprintf(name, sizeof name, "%s", file->name);
         if (file_close_coll(file, &api.error) != PL_OK)
-            pl_within(&api.error, "rank %d, '%s'", rank, name);
+            pl_within(&api.error, "MPI_File_close, rank %d, '%s'", rank, name);
+        api.function = NULL;
         file->name = NULL;
         code = api_end(&api);
     }

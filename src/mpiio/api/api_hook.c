@@ -30,7 +30,7 @@ void api_hook_install(void)
 {
     pthread_mutex_lock(&hook_lock);
     if (!hook_is_in)
-        call_hook("opal_progress_register");
+        call_hook("opal_progress_register"); /* from then on every call of MPI steps, ours as well */
     hook_is_in = true;
     pthread_mutex_unlock(&hook_lock);
 }
@@ -42,14 +42,6 @@ void api_hook_remove(void)
         call_hook("opal_progress_unregister");
     hook_is_in = false;
     pthread_mutex_unlock(&hook_lock);
-}
-
-void api_hook_enter(void)
-{
-}
-
-void api_hook_leave(void)
-{
 }
 
 int api_hook_thread_level(int wanted)
@@ -112,9 +104,11 @@ static bool start_thread(void)
 
 void api_hook_enter(void)
 {
+    atomic_fetch_add(&waiting, 1);
+    if (pending_count() == 0)
+        return;
     pthread_mutex_lock(&hook_lock);
     const bool served = start_thread();
-    atomic_fetch_add(&waiting, 1);
     pthread_cond_signal(&hook_wanted);
     pthread_mutex_unlock(&hook_lock);
     if (!served)
@@ -128,10 +122,13 @@ void api_hook_leave(void)
 
 void api_hook_install(void)
 {
+    static const struct wait_hooks hooks = {.step = pending_step, .enter = api_hook_enter, .leave = api_hook_leave};
+    wait_set_hooks(&hooks);
 }
 
 void api_hook_remove(void)
 {
+    wait_set_hooks(NULL);
     pthread_mutex_lock(&hook_lock);
     const bool runs = hook_runs;
     hook_ends = true;

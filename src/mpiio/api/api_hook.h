@@ -7,8 +7,10 @@
  * (MPI_Init asks for it). Where it does not, enter goes on with what is pending until nothing moves. */
 void api_hook_install(void);
 void api_hook_remove(void);
+#if !PIOLET_IS_OPENMPI
 void api_hook_enter(void);
 void api_hook_leave(void);
+#endif
 
 /* The thread level to ask the MPI for, where the program asks for `wanted`. */
 int api_hook_thread_level(int wanted);

@@ -12,6 +12,7 @@ static int start(const struct api_call *call, MPI_File fh, const struct api_argu
     if (api_wants_pointer(&api, request, "the place for the request") != PL_OK)
         return api_end(&api);
     *request = MPI_REQUEST_NULL;
+    api.moves_data = call->together; /* a collective one goes on, and is logged at its end */
     const struct api_operation *operation = api_operation_start(&api, call, arguments, true);
     if (operation)
         *request = operation->request;
@@ -28,6 +29,8 @@ static int begin(const struct api_call *call, MPI_File fh, const struct api_argu
     if (api.file->split)
         pl_fail(&api.error, PL_E_IO, "another split collective operation is active on this file");
     else
+        api.moves_data = true;
+    if (api.moves_data)
         api.file->split = (struct pending *)api_operation_start(&api, call, arguments, false);
     return api_end(&api);
 }

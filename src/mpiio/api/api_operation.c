@@ -88,8 +88,10 @@ static void leave_live(struct api_operation *operation)
 static void tell_later(struct api_operation *operation)
 {
     struct file *file = operation->api.file;
-    if (file->late.status == PL_OK)
+    if (file->late.status == PL_OK) {
         file->late = operation->api.error;
+        file->late_heard = false;
+    }
 }
 
 void api_request_abandon(MPI_Request request)

@@ -21,8 +21,9 @@ struct api_operation {
     struct api_operation *next, **place; /* among the live requests */
 };
 
-/* Begins it; a collective one also where this rank's arguments are wrong, since the others count on it. NULL: there was
- * no memory; a collective one has then come to its end already. api->error tells. `with_request`: makes one. */
+/* Begins it; a collective one also where this rank's arguments are wrong, since the others count on it. NULL: it was
+ * refused, or there was no memory; a collective one goes on without the program, or has come to its end. api->error
+ * tells. `with_request`: makes one. */
 struct api_operation *api_operation_start(struct api *api, const struct api_call *call,
                                           const struct api_arguments *arguments, bool with_request);
 void api_operation_unref(struct api_operation *operation);

@@ -67,7 +67,7 @@ pl_status datarep_extent(const struct datarep *rep, MPI_Datatype type, int64_t *
 
 /* Whole items from memory into `file_bytes`: count × datarep_size() bytes without gaps, in the order of the typemap.
  * Where a value does not fit the file's type, the nearest that does is stored, everything else is converted all the
- * same, and the status is PL_E_CONVERSION. */
+ * same, and the status is PL_E_CONVERSION (the engine then writes nothing). */
 pl_status datarep_encode(const struct datarep *rep, const void *buffer, int64_t count, MPI_Datatype type,
                          char *file_bytes, struct pl_error *error);
 

@@ -10,7 +10,7 @@
 int error_class(pl_status status);
 
 /* An error code of that class whose string is the error's text. Codes are made by the MPI (so that it accepts them
- * everywhere) and used again: a class keeps the words of its last ERROR_CODES_EACH failures. */
+ * everywhere) and used again: each status keeps the words of its last ERROR_CODES_EACH failures. */
 enum { ERROR_CODES_EACH = 64 };
 int error_code(const struct pl_error *error);
 

@@ -35,7 +35,7 @@ static struct entry **find(MPI_Errhandler handler)
     return place;
 }
 
-static void never_called(MPI_File *file, int *code, ...)
+static void never_called(MPI_File *file, int *code, ...) /* NOLINT(readability-non-const-parameter): MPI's type */
 {
     (void)file;
     (void)code;

@@ -283,7 +283,7 @@ pl_status exchange_result(const struct exchange *exchange, int64_t *ret_done, st
     return PL_OK;
 }
 
-bool exchange_told_late(const struct exchange *exchange)
+bool exchange_told_late(const struct exchange *exchange, const struct pl_error *late)
 {
-    return exchange->agree.own == &exchange->late;
+    return exchange->agree.own == &exchange->late && strcmp(exchange->late.text, late->text) == 0;
 }

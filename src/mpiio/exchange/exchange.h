@@ -19,7 +19,8 @@ struct exchange_setup {
     MPI_Comm comm;
     int rank, ranks;
     struct storage *storage;
-    bool readable; /* agents may read, modify and write back */
+    bool lock_writes; /* somebody may sieve beside: what is written is locked */
+    bool readable;    /* agents may read, modify and write back */
     int agents;
     int64_t window_bytes; /* what an agent accesses at once */
     int64_t block_bytes;  /* domains are aligned to it */
@@ -55,7 +56,8 @@ enum step exchange_step(struct exchange *exchange);
 
 /* After the last step: what all agreed on, and the bytes of data that this rank's request moved. */
 pl_status exchange_result(const struct exchange *exchange, int64_t *ret_done, struct pl_error *error);
-bool exchange_told_late(const struct exchange *exchange); /* all ranks have heard of the late failure */
-void exchange_free(struct exchange *exchange);            /* accepts NULL */
+/* Have all ranks heard of this failure, as a late one of this rank? */
+bool exchange_told_late(const struct exchange *exchange, const struct pl_error *late);
+void exchange_free(struct exchange *exchange); /* accepts NULL */
 
 #endif

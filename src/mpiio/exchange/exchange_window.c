@@ -92,7 +92,17 @@ static bool fill_gaps(struct exchange *exchange, const struct filling *filling)
     return true;
 }
 
-static void write_changed(struct exchange *exchange, const struct filling *filling)
+/* As one piece with what the file has in the gaps, or run by run. */
+static void write_filled(struct exchange *exchange, const struct filling *filling, bool whole)
+{
+    if (whole && (filling->runs == 1 || fill_gaps(exchange, filling)))
+        write_range(exchange, filling->begin, filling->end);
+    else
+        write_runs(exchange);
+}
+
+/* Where there are no locks, nobody sieves: runs are written by themselves. */
+static void write_locked(struct exchange *exchange, const struct filling *filling, bool whole)
 {
     struct exchange_agent *agent = &exchange->agent;
     struct storage *storage = exchange->setup.storage;
@@ -103,10 +113,7 @@ static void write_changed(struct exchange *exchange, const struct filling *filli
         write_runs(exchange);
         return;
     }
-    if (fill_gaps(exchange, filling))
-        write_range(exchange, filling->begin, filling->end);
-    else
-        write_runs(exchange);
+    write_filled(exchange, filling, whole);
     access_unlock(storage, offset, span, &error);
     if (error.status != PL_OK)
         note(agent, &error);
@@ -118,12 +125,11 @@ void exchange_window_write(struct exchange *exchange)
     const int64_t gaps = filling.end - filling.begin - filling.bytes;
     if (filling.runs == 0)
         return;
-    if (filling.runs == 1)
-        write_range(exchange, filling.begin, filling.end);
-    else if (exchange->setup.readable && gaps / (filling.runs - 1) <= GAP_WRITE_BYTES)
-        write_changed(exchange, &filling);
+    const bool sieve = filling.runs > 1 && exchange->setup.readable && gaps / (filling.runs - 1) <= GAP_WRITE_BYTES;
+    if (sieve || exchange->setup.lock_writes)
+        write_locked(exchange, &filling, sieve);
     else
-        write_runs(exchange);
+        write_filled(exchange, &filling, filling.runs == 1);
 }
 
 /* ---- reading ---- */

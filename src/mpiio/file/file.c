@@ -27,10 +27,15 @@ pl_status file_tell_late_coll(struct file *file, struct pl_error *error)
     struct agree agree;
     struct pl_error late = file->late;
     agree_run_coll(&agree, file->comm, file->rank, &late, NULL, 0);
-    const bool knows = file->late.status != PL_OK; /* its own call has told it */
+    const bool mine = file->late.status != PL_OK;
     file->late.status = PL_OK;
     file->late_rank = INT64_MAX;
-    return knows ? PL_OK : agree_tell(&agree, error);
+    if (mine && file->late_heard)
+        return PL_OK;
+    if (!mine)
+        return agree_tell(&agree, error);
+    *error = late;
+    return error->status;
 }
 
 /* ---- strategies ---- */
@@ -96,7 +101,7 @@ struct access_manner file_manner(const struct file *file, MPI_Comm poke)
 
 /* ---- hints ---- */
 
-void file_check_strategy(struct hints *hints)
+void file_check_strategy(struct hints *hints, const char *keep)
 {
     const char *name = hints_values(hints)->strategy;
     if (strcmp(name, "auto") == 0 || strategy_find(name))
@@ -104,7 +109,7 @@ void file_check_strategy(struct hints *hints)
     char allowed[HINT_TEXT_MAX] = "auto";
     for (int i = 0; STRATEGIES[i]; i++)
         snprintf(allowed + strlen(allowed), sizeof allowed - strlen(allowed), ", %s", STRATEGIES[i]->name);
-    hints_reject(hints, "piolet_strategy", "auto", allowed);
+    hints_reject(hints, "piolet_strategy", keep, allowed);
 }
 
 /* Local. True where something that ranks do together changes by it. */
@@ -113,7 +118,7 @@ static bool update_hints(struct file *file, MPI_Info info, struct pl_error *erro
     const uint64_t before = hints_digest(file->hints);
     if (error->status != PL_OK || info == MPI_INFO_NULL || hints_update(file->hints, info, error) != PL_OK)
         return false;
-    file_check_strategy(file->hints);
+    file_check_strategy(file->hints, file->values.strategy);
     return hints_digest(file->hints) != before;
 }
 
@@ -171,6 +176,7 @@ pl_status file_set_view_coll(struct file *file, struct view *view, MPI_Info info
         view_unref(view);
         return status;
     }
+    assert(view); /* a rank without one has an error, and all have heard of it */
     install(file, view);
     choose(file, &agree, 0);
     if (agree_least(&agree, SAME_HINTS) == 0 && share_hints_coll(file, error) != PL_OK)

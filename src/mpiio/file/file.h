@@ -55,13 +55,14 @@ struct file {
     struct pending *split; /* the split collective that was begun and not ended */
     atomic_int under_way;  /* operations that have not come to their end */
     struct pl_error late;  /* a failure of this rank in a collective call that the others have not heard of */
+    bool late_heard;       /* the program of this rank knows of it */
     int64_t late_rank;     /* the first rank with one, as of the last agreement; INT64_MAX: none */
 };
 
 enum { FILE_MAGIC = 0x9f10fe71 };
 
 /* MPI_File_open without its handles: every rank of `comm` calls it; fails on all or none. `own`: what was wrong with
- * the arguments here. With the hint piolet_impl=system only `system`, `hints` and `is_system` are set up. */
+ * the arguments here. With the hint piolet_impl=system only `is_system` is set up. */
 pl_status file_open_coll(MPI_Comm comm, const char *name, int amode, MPI_Info info, const struct pl_error *own,
                          struct file *file, struct pl_error *error);
 
@@ -95,8 +96,8 @@ pl_status file_seek_target(struct file *file, int64_t offset, int whence, int64_
 /* May a write read gaps and write them back? */
 bool file_may_sieve_writes(const struct file *file);
 
-/* Rejects the hint piolet_strategy where no strategy has that name. */
-void file_check_strategy(struct hints *hints);
+/* Rejects the hint piolet_strategy where no strategy has that name; `keep` holds then, or the default (NULL). */
+void file_check_strategy(struct hints *hints, const char *keep);
 
 /* How this rank's own accesses are to be done. */
 struct access_manner file_manner(const struct file *file, MPI_Comm poke);

@@ -1,6 +1,7 @@
 #include "mpiio/file/file.h"
 
 #include "mpi/real.h"
+#include "mpi/wait.h"
 #include "mpiio/error/error.h"
 #include "mpiio/mem.h"
 #include "mpiio/storage/fault.h"
@@ -102,13 +103,13 @@ static pl_status begin(struct file *file, const char *name, MPI_Info info, struc
         return pl_fail(error, PL_E_NOMEM, "no memory for a file's name");
     if (hints_new(info, &file->hints, error))
         return error->status;
-    file_check_strategy(file->hints);
+    file_check_strategy(file->hints, NULL);
     return PL_OK;
 }
 
 static void set_up_rest_coll(struct file *file, int64_t size, struct pl_error *error)
 {
-    node_open_coll(file->comm, file->rank, file->size, 4096, &file->node);
+    node_open_coll(file->comm, file->rank, file->size, SHARED_BYTES, &file->node);
     struct pl_error own = {0};
     if (shared_open_coll(&file->shared, &file->node, file->node.segment, file->comm, file->rank, &own) != PL_OK &&
         error->status == PL_OK)
@@ -134,8 +135,10 @@ static void let_go_coll(struct file *file)
 {
     shared_close_coll(&file->shared);
     node_close(&file->node);
+    wait_enter();
     if (file->comm != MPI_COMM_NULL)
         real.Comm_free(&file->comm);
+    wait_leave();
     view_unref(file->view);
     hints_free(file->hints);
     exchange_memory_clear(&file->memory);
@@ -196,7 +199,10 @@ pl_status file_open_coll(MPI_Comm comm, const char *name, int amode, MPI_Info in
     file->system = MPI_FILE_NULL;
     file->shared.window = MPI_WIN_NULL;
     pthread_mutex_init(&file->lock, NULL);
-    const int code = real.Comm_dup(comm, &file->comm);
+    MPI_Request request;
+    int code = real.Comm_idup(comm, &file->comm, &request);
+    if (code == MPI_SUCCESS)
+        code = wait_request(&request);
     if (code != MPI_SUCCESS) {
         file->comm = MPI_COMM_NULL;
         let_go_coll(file);

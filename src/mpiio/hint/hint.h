@@ -27,7 +27,7 @@ struct hint_values {
     int64_t cb_read, cb_write; /* enum hint_switch; romio_cb_read, romio_cb_write */
     int64_t ds_read, ds_write; /* romio_ds_read, romio_ds_write */
     int64_t ind_rd_buffer_size, ind_wr_buffer_size;
-    int64_t striping_unit; /* domains are aligned to it; 0: blocks of the file system */
+    int64_t striping_unit; /* domains are aligned to it; 0: 64 KiB */
     int64_t striping_factor;
     int64_t file_perm;  /* for open(2); -1: not given, 0666 */
     int64_t largeblock; /* IBM_largeblock_io: collective access becomes independent */

@@ -1,5 +1,6 @@
 /* Hints and MPI_Info. */
 #include "mpi/real.h"
+#include "mpi/wait.h"
 #include "mpiio/hint/hint_core.h"
 #include "mpiio/mem.h"
 
@@ -70,7 +71,7 @@ void hints_share_coll(struct hints *hints, MPI_Comm comm)
 {
     MPI_Request request;
     if (real.Ibcast(hints, sizeof *hints, MPI_BYTE, 0, comm, &request) == MPI_SUCCESS)
-        real.Wait(&request, MPI_STATUS_IGNORE);
+        wait_request(&request);
 }
 
 pl_status hints_update(struct hints *hints, MPI_Info info, struct pl_error *error)

@@ -2,7 +2,8 @@
  *
  * An operation of one rank alone is work for a thread. Collective ones wait in the queue of their file, and only the
  * first is stepped: so all ranks do them in the order in which they were started, whatever the order in which the
- * program waits for them. Stepping happens in the program's own thread: in waits and tests, in blocking calls of MPI,
+ * program waits for them. Stepping happens in the program's own threads (under MPICH, inside of some
+ * blocking calls, in one of ours): in waits and tests, in blocking calls of MPI,
  * wherever MPI makes progress. */
 #ifndef PIOLET_MPIIO_PENDING_PENDING_H
 #define PIOLET_MPIIO_PENDING_PENDING_H

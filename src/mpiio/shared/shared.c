@@ -1,6 +1,7 @@
 #include "mpiio/shared/shared.h"
 
 #include "mpi/real.h"
+#include "mpi/wait.h"
 #include "mpiio/error/error.h"
 
 pl_status shared_open_coll(struct shared *shared, const struct node *node, void *place, MPI_Comm comm, int rank,
@@ -12,20 +13,24 @@ pl_status shared_open_coll(struct shared *shared, const struct node *node, void 
         return PL_OK;
     }
     const MPI_Aint bytes = rank == 0 ? 2 * sizeof(int64_t) : 0;
+    wait_enter();
     int code = real.Win_allocate(bytes, sizeof(int64_t), MPI_INFO_NULL, comm, &shared->window_words, &shared->window);
     if (code == MPI_SUCCESS) {
         if (rank == 0)
             shared->window_words[0] = shared->window_words[1] = 0;
         code = real.Win_lock_all(0, shared->window);
     }
+    wait_leave();
     return code == MPI_SUCCESS ? PL_OK : error_from_mpi(code, "making the window of the shared file pointer", error);
 }
 
 void shared_close_coll(struct shared *shared)
 {
     if (!shared->words && shared->window != MPI_WIN_NULL) {
+        wait_enter();
         real.Win_unlock_all(shared->window);
         real.Win_free(&shared->window);
+        wait_leave();
     }
     *shared = (struct shared){.window = MPI_WIN_NULL};
 }

@@ -1,4 +1,5 @@
-/* The fault plan: which call of which rank fails, and how. Read once from the environment:
+/* The fault plan: which call of which rank fails, and how. Read from the environment at every open; the same text again
+ * changes nothing:
  *
  *   PIOLET_FAULTS="pwrite:3=ENOSPC@2 malloc:*=ENOMEM pread:5+=short fsync:?0.1=EIO seed=7"
  *

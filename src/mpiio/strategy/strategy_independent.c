@@ -31,8 +31,10 @@ static enum step step(struct collective *collective)
         return STEP_PENDING;
     if (!collective->async && collective->error.status == PL_OK)
         run(collective, file->comm);
-    if (collective->error.status != PL_OK && file->late.status == PL_OK)
+    if (collective->error.status != PL_OK && file->late.status == PL_OK) {
         file->late = collective->error;
+        file->late_heard = true;
+    }
     return STEP_DONE;
 }
 

@@ -18,6 +18,7 @@ static struct exchange_setup setup(const struct file *file, bool async)
         .rank = file->rank,
         .ranks = file->size,
         .storage = file->storage,
+        .lock_writes = file->lock_writes,
         .readable = file->readable && file_may_sieve_writes(file),
         .agents = agents(file),
         .window_bytes = file->values.cb_buffer_size,
@@ -38,7 +39,7 @@ static void start(struct collective *collective)
 static void finish(struct collective *collective)
 {
     exchange_result(collective->exchange, &collective->done, &collective->error);
-    if (exchange_told_late(collective->exchange))
+    if (exchange_told_late(collective->exchange, &collective->file->late))
         collective->file->late.status = PL_OK;
     exchange_free(collective->exchange);
     collective->exchange = NULL;
