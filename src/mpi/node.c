@@ -65,7 +65,7 @@ static void join_segment(struct node *node, const struct invitation *invitation)
 }
 
 /* Everybody has looked; the node uses the segment only where all of it saw the same. */
-static bool all_see(const struct node *node, MPI_Comm comm)
+static bool all_see_coll(const struct node *node, MPI_Comm comm)
 {
     const int64_t mine = node->segment != NULL;
     int64_t least = 0;
@@ -76,7 +76,7 @@ static bool all_see(const struct node *node, MPI_Comm comm)
     return least == 1;
 }
 
-static void share(struct node *node, MPI_Comm comm)
+static void share_coll(struct node *node, MPI_Comm comm)
 {
     struct invitation invitation = {.fd = -1};
     if (node->rank == 0)
@@ -86,7 +86,7 @@ static void share(struct node *node, MPI_Comm comm)
         wait_request(&request);
     if (node->rank != 0)
         join_segment(node, &invitation);
-    const bool shared = all_see(node, comm);
+    const bool shared = all_see_coll(node, comm);
     if (node->rank == 0 && invitation.fd >= 0) {
         memset(node->segment, 0, sizeof invitation.nonce);
         close((int)invitation.fd);
@@ -95,7 +95,7 @@ static void share(struct node *node, MPI_Comm comm)
         node_close(node);
 }
 
-static void count_nodes(struct node *node, MPI_Comm comm)
+static void count_nodes_coll(struct node *node, MPI_Comm comm)
 {
     const int64_t mine[2] = {node->rank == 0, node->segment ? 0 : 1};
     int64_t sum[2] = {0, 1};
@@ -125,9 +125,9 @@ void node_open_coll(MPI_Comm comm, int comm_rank, int comm_size, size_t bytes, s
     }
     real.Comm_rank(node_comm, &ret_node->rank);
     real.Comm_size(node_comm, &ret_node->size);
-    share(ret_node, node_comm);
+    share_coll(ret_node, node_comm);
     real.Comm_free(&node_comm);
-    count_nodes(ret_node, comm);
+    count_nodes_coll(ret_node, comm);
 }
 
 void node_close(struct node *node)

@@ -1,9 +1,12 @@
 #include "mpiio/api/api.h"
 
 #include "mpi/real.h"
+#include "mpi/wait.h"
 #include "mpiio/api/api_system.h"
+#include "mpiio/develop/develop.h"
 #include "mpiio/error/error.h"
 #include "mpiio/error/error_handler.h"
+#include "mpiio/pending/pending.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -57,6 +60,20 @@ bool api_begin(struct api *api, const char *function, MPI_File handle)
     pl_fail(&api->error, PL_E_FILE, "%s",
             handle == MPI_FILE_NULL ? "the file handle is MPI_FILE_NULL" : "the file handle is none of an open file");
     return false;
+}
+
+bool api_begin_coll(struct api *api)
+{
+    struct file *file = api->file;
+    pending_drain(file);
+    if (!develop_is_on(file))
+        return true;
+    struct develop_check check;
+    develop_check_start(&check, file, api->function);
+    struct wait_pace pace = {0};
+    while (develop_check_step(&check) == STEP_PENDING)
+        wait_turn(&pace);
+    return develop_check_result(&check, &api->error) == PL_OK;
 }
 
 int api_raise(struct file *file, int code, const char *words)

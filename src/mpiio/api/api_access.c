@@ -1,8 +1,8 @@
 /* Every blocking function that moves data. Their bodies are one: the table api_access.def says what differs. */
 #include "mpiio/api/api_access.h"
 
-#include "mpi/wait.h"
 #include "mpiio/api/api_system.h"
+#include "mpiio/pending/pending.h"
 
 static int finish(struct api *api, const struct api_call *call, const struct api_arguments *arguments,
                   const struct access_request *request, int64_t file_done, MPI_Status *status)
@@ -32,16 +32,14 @@ static int access_together(struct api *api, const struct api_call *call, const s
                            MPI_Status *status)
 {
     struct file *file = api->file;
-    struct collective collective = {
-        .file = file, .strategy = call->write ? file->writing : file->reading, .ordered = call->positioning == ORDERED};
-    if (!api_begin_coll(api))
-        return finish(api, call, arguments, &collective.request, 0, status);
+    struct collective collective = {.file = file,
+                                    .function = call->function,
+                                    .strategy = call->write ? file->writing : file->reading,
+                                    .ordered = call->positioning == ORDERED};
+    pending_drain(file);
     api_request(api, call, arguments, &collective.request);
     collective.error = api->error;
-    collective_start(&collective);
-    struct wait_pace pace = {0};
-    while (collective_step(&collective) == STEP_PENDING)
-        wait_turn(&pace);
+    collective_run_coll(&collective);
     api->error = collective.error;
     const int code = finish(api, call, arguments, &collective.request, collective.done, status);
     collective_clear(&collective);

@@ -78,8 +78,12 @@ int MPI_Sendrecv(const void *send, int send_count, MPI_Datatype send_type, int t
     if (code != MPI_SUCCESS)
         return code;
     code = real.Isend(send, send_count, send_type, to, send_tag, comm, &sending);
-    if (code == MPI_SUCCESS)
-        code = finish(&sending, MPI_STATUS_IGNORE);
+    if (code != MPI_SUCCESS) { /* nobody may answer */
+        real.Cancel(&receiving);
+        real.Request_free(&receiving);
+        return code;
+    }
+    code = finish(&sending, MPI_STATUS_IGNORE);
     const int received = finish(&receiving, status);
     return code == MPI_SUCCESS ? received : code;
 }

@@ -1,6 +1,6 @@
 /* Opening, closing and what concerns the file as a whole. */
 #include "mpi/real.h"
-#include "mpiio/api/api.h"
+#include "mpiio/api/api_operation.h"
 #include "mpiio/api/api_system.h"
 #include "mpiio/error/error.h"
 #include "mpiio/error/error_handler.h"
@@ -70,21 +70,24 @@ int MPI_File_open(MPI_Comm comm, const char *name, int amode, MPI_Info info, MPI
     int inter = 0, code = MPI_SUCCESS;
     if (comm == MPI_COMM_NULL || real.Comm_test_inter(comm, &inter) != MPI_SUCCESS || inter)
         pl_fail(&api.error, PL_E_COMM, "the communicator is %s", inter ? "an intercommunicator" : "invalid");
-    else if (!fh)
-        pl_fail(&api.error, PL_E_ARG, "the place for the file handle is NULL");
     if (api.error.status != PL_OK)
         return api_end(&api);
 
     struct pl_error own = {0};
     struct file emergency, *file = handle_new();
     check_open(name, amode, file, &own);
-    *fh = MPI_FILE_NULL;
+    if (fh)
+        *fh = MPI_FILE_NULL;
+    else if (own.status == PL_OK)
+        pl_fail(&own, PL_E_ARG, "the place for the file handle is NULL");
     struct file *used = file ? file : spare(&emergency);
     if (file_open_coll(comm, name, amode, info, &own, used, &api.error) == PL_OK && used->is_system)
         code = open_system(&api, comm, name, amode, info, used);
     if (api.error.status == PL_OK && code == MPI_SUCCESS) {
         file->handler = api_default_handler();
         error_handler_hold(file->handler, &api.error);
+        if (!file->is_system)
+            api_operation_reserve(file);
         handle_open(file);
         *fh = handle_of(file);
         return MPI_SUCCESS;
@@ -92,7 +95,7 @@ int MPI_File_open(MPI_Comm comm, const char *name, int amode, MPI_Info info, MPI
     if (file)
         handle_free(file);
     if (code != MPI_SUCCESS)
-        return code; /* the MPI has called its own handler of MPI_FILE_NULL */
+        return api_end_system(NULL, code);
     int rank = -1;
     real.Comm_rank(comm, &rank);
     pl_within(&api.error, "MPI_File_open, rank %d, '%.200s'", rank, name ? name : "");
@@ -214,6 +217,7 @@ int MPI_File_sync(MPI_File fh)
         return api_end_system(api.file, api_system.File_sync(api.file->system));
     if (!api_begin_coll(&api))
         return api_end(&api);
+    pending_finish(api.file); /* what was freed and failed is told here */
     file_sync_coll(api.file, &api.error);
     return api_end(&api);
 }

@@ -52,8 +52,12 @@ FORTRAN_ALIAS(mpi_file_create_errhandler_, pmpir_file_create_errhandler_f08_);
 /* MPI_CONVERSION_FN_NULL is a subroutine there. */
 static datarep_conversion_fortran *conversion(datarep_conversion_fortran *function)
 {
-    static const char *const nulls[] = {"mpi_conversion_fn_null_", "mpi_conversion_fn_null", "mpi_conversion_fn_null__",
-                                        "MPI_CONVERSION_FN_NULL"};
+    static const char *const nulls[] = {"mpi_conversion_fn_null_",
+                                        "mpi_conversion_fn_null",
+                                        "mpi_conversion_fn_null__",
+                                        "MPI_CONVERSION_FN_NULL",
+                                        "__mpi_f08_callbacks_MOD_mpi_conversion_fn_null",
+                                        "__mpi_f08_callbacks_MOD_mpi_conversion_fn_null_c"};
     for (size_t i = 0; i < sizeof nulls / sizeof nulls[0]; i++) {
         void *address = dlsym(RTLD_DEFAULT, nulls[i]);
         if (address && memcmp(&address, &function, sizeof address) == 0)

@@ -44,6 +44,10 @@ void api_hook_remove(void)
     pthread_mutex_unlock(&hook_lock);
 }
 
+void api_hook_wake(void)
+{
+}
+
 int api_hook_thread_level(int wanted)
 {
     return wanted;
@@ -120,6 +124,16 @@ void api_hook_leave(void)
     atomic_fetch_sub(&waiting, 1);
 }
 
+void api_hook_wake(void)
+{
+    if (atomic_load(&waiting) == 0)
+        return;
+    pthread_mutex_lock(&hook_lock);
+    start_thread();
+    pthread_cond_signal(&hook_wanted);
+    pthread_mutex_unlock(&hook_lock);
+}
+
 void api_hook_install(void)
 {
     static const struct wait_hooks hooks = {.step = pending_step, .enter = api_hook_enter, .leave = api_hook_leave};
@@ -136,7 +150,9 @@ void api_hook_remove(void)
     pthread_mutex_unlock(&hook_lock);
     if (runs)
         pthread_join(hook_thread, NULL);
+    pthread_mutex_lock(&hook_lock);
     hook_runs = hook_ends = false;
+    pthread_mutex_unlock(&hook_lock);
 }
 
 int api_hook_thread_level(int wanted)

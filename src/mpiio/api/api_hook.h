@@ -7,6 +7,7 @@
  * (MPI_Init asks for it). Where it does not, enter goes on with what is pending until nothing moves. */
 void api_hook_install(void);
 void api_hook_remove(void);
+void api_hook_wake(void); /* there is something pending now, perhaps while another thread waits in MPI */
 #if !PIOLET_IS_OPENMPI
 void api_hook_enter(void);
 void api_hook_leave(void);

@@ -1,7 +1,6 @@
 #include "mpiio/api/api_operation.h"
 
 #include "mpi/real.h"
-#include "mpi/wait.h"
 #include "mpiio/api/api_hook.h"
 #include "mpiio/mem.h"
 #include "mpiio/view/view_type.h"
@@ -84,16 +83,6 @@ static void leave_live(struct api_operation *operation)
     atomic_fetch_sub(&requests_live, 1);
 }
 
-/* Where nobody will ask, the others learn of it when the ranks next meet. */
-static void tell_later(struct api_operation *operation)
-{
-    struct file *file = operation->api.file;
-    if (file->late.status == PL_OK) {
-        file->late = operation->api.error;
-        file->late_heard = false;
-    }
-}
-
 void api_request_abandon(MPI_Request request)
 {
     pthread_mutex_lock(&live_lock);
@@ -103,7 +92,7 @@ void api_request_abandon(MPI_Request request)
     if (operation) {
         atomic_store(&operation->abandoned, true);
         if (atomic_load(&operation->finished) && operation->code != MPI_SUCCESS)
-            tell_later(operation);
+            file_note_late(operation->api.file, &operation->api.error, false); /* nobody will ask: it is told later */
     }
     pthread_mutex_unlock(&live_lock);
 }
@@ -171,35 +160,53 @@ static void finish(struct pending *pending)
     operation->done = api_deliver(&operation->api, &operation->arguments, &inner->request, inner->done);
     operation->code = api_code(&operation->api);
     api_log(&operation->api, operation->call, &operation->arguments, &inner->request, operation->done, operation->code);
-    if (operation->code != MPI_SUCCESS && atomic_load(&operation->abandoned))
-        tell_later(operation);
     api_set_status(&operation->status, operation->done);
     operation->status.MPI_SOURCE = operation->status.MPI_TAG = MPI_UNDEFINED;
+    pthread_mutex_lock(&live_lock); /* against MPI_Request_free at the same time */
+    if (operation->code != MPI_SUCCESS && atomic_load(&operation->abandoned) && !operation->told)
+        file_note_late(operation->api.file, &operation->api.error, false);
     atomic_store(&operation->finished, true);
+    pthread_mutex_unlock(&live_lock);
     if (operation->request != MPI_REQUEST_NULL)
         real.Grequest_complete(operation->request);
     api_operation_unref(operation);
 }
 
-/* No memory for an operation: the rank takes part at once, with nothing. */
+/* No memory, not even the file's spare operation: the rank takes part at once, with nothing. */
 static void take_part_empty(struct api *api, const struct api_call *call)
 {
     struct collective collective = {.file = api->file,
+                                    .function = call->function,
                                     .strategy = call->write ? api->file->writing : api->file->reading,
                                     .ordered = call->positioning == ORDERED,
                                     .error = api->error};
     pending_drain(api->file);
-    collective_start(&collective);
-    struct wait_pace pace = {0};
-    while (collective_step(&collective) == STEP_PENDING)
-        wait_turn(&pace);
+    collective_run_coll(&collective);
     collective_clear(&collective);
+}
+
+/* A file keeps one operation in reserve, so that a rank without memory can still take part in a collective one. */
+void api_operation_reserve(struct file *file)
+{
+    if (!file->spare)
+        file->spare = mem_zalloc(1, sizeof(struct api_operation));
+}
+
+static struct api_operation *take_memory(struct file *file, bool together)
+{
+    struct api_operation *operation = mem_zalloc(1, sizeof *operation);
+    if (!operation && together) {
+        operation = file->spare;
+        file->spare = NULL;
+    }
+    return operation;
 }
 
 static struct api_operation *new_operation(struct api *api, const struct api_call *call,
                                            const struct api_arguments *arguments)
 {
-    struct api_operation *operation = mem_zalloc(1, sizeof *operation);
+    api_operation_reserve(api->file);
+    struct api_operation *operation = take_memory(api->file, call->together);
     if (!operation) {
         pl_fail(&api->error, PL_E_NOMEM, "no memory for an operation");
         return NULL;
@@ -210,6 +217,7 @@ static struct api_operation *new_operation(struct api *api, const struct api_cal
     atomic_init(&operation->references, 1);
     struct collective *inner = &operation->pending.operation;
     *inner = (struct collective){.file = api->file,
+                                 .function = call->function,
                                  .strategy = call->write ? api->file->writing : api->file->reading,
                                  .ordered = call->positioning == ORDERED,
                                  .async = true};
@@ -249,8 +257,7 @@ struct api_operation *api_operation_start(struct api *api, const struct api_call
         api_operation_unref(operation);
         return NULL;
     }
-    if (wrong)
-        atomic_store(&operation->abandoned, true); /* the program hears of it now; the others count on this rank */
+    operation->told = wrong; /* the program hears of it now; the others count on this rank */
     operation->api = (struct api){.function = call->function, .file = api->file};
     inner->error = api->error;
     if (!with_request && !wrong)
@@ -259,5 +266,6 @@ struct api_operation *api_operation_start(struct api *api, const struct api_call
         pending_start_together(&operation->pending);
     else
         pending_start_alone(&operation->pending);
+    api_hook_wake();
     return wrong ? NULL : operation;
 }

@@ -18,6 +18,7 @@ struct api_operation {
     atomic_int references; /* of the engine until the end, of the request or the split call until it is heard of */
     MPI_Request request;   /* MPI_REQUEST_NULL: none */
     atomic_bool abandoned; /* the program will not ask: MPI_Request_free */
+    bool told;             /* its failure was told by the call that started it */
     struct api_operation *next, **place; /* among the live requests */
 };
 
@@ -26,6 +27,8 @@ struct api_operation {
  * tells. `with_request`: makes one. */
 struct api_operation *api_operation_start(struct api *api, const struct api_call *call,
                                           const struct api_arguments *arguments, bool with_request);
+/* Makes the operation that the file keeps in reserve, if it can. */
+void api_operation_reserve(struct file *file);
 void api_operation_unref(struct api_operation *operation);
 
 /* A failure that a completing call has just met, in this thread. */

@@ -63,7 +63,8 @@ static pl_status stage(const struct api_arguments *arguments, struct access_requ
         return error->status;
     typemap_unref(request->memory);
     request->memory = NULL;
-    request->staged = mem_alloc(request->bytes > 0 ? (size_t)request->bytes : 1);
+    /* zeroed: a conversion function that writes nothing must not send old memory to the file */
+    request->staged = mem_zalloc(request->bytes > 0 ? (size_t)request->bytes : 1, 1);
     if (!request->staged)
         return pl_fail(error, PL_E_NOMEM, "no memory for the conversion of %lld bytes", (long long)request->bytes);
     request->buffer = request->staged;
@@ -139,14 +140,6 @@ static pl_status place(struct file *file, const struct api_call *call, int64_t o
     return status;
 }
 
-static struct view *current_view(struct file *file)
-{
-    pthread_mutex_lock(&file->lock);
-    struct view *view = view_ref(file->view);
-    pthread_mutex_unlock(&file->lock);
-    return view;
-}
-
 pl_status api_request(struct api *api, const struct api_call *call, const struct api_arguments *arguments,
                       struct access_request *ret_request)
 {
@@ -156,7 +149,7 @@ pl_status api_request(struct api *api, const struct api_call *call, const struct
     *ret_request = request;
     if (check_mode(file, call, error) || check_arguments(call, arguments, error))
         return error->status;
-    request.view = current_view(file);
+    request.view = file_view(file);
     if (prepare_memory(arguments, &request, error) || place(file, call, arguments->offset, &request, error)) {
         access_request_clear(&request);
         return error->status;

@@ -15,17 +15,29 @@ static pl_status find_datarep(const char *name, const struct datarep **ret_rep, 
     return datarep_find(name, ret_rep, error);
 }
 
+/* Where the shared pointer stands, as a byte of the file. */
+static pl_status current_byte(struct file *file, int64_t *ret_byte, struct pl_error *error)
+{
+    int64_t etypes, position;
+    if (shared_get(&file->shared, &etypes, error))
+        return error->status;
+    struct view *view = file_view(file);
+    if (typemap_shape(view->filetype)->size == 0)
+        *ret_byte = view->displacement; /* no data: it cannot have moved */
+    else if (__builtin_mul_overflow(etypes, view->etype_size, &position) || !view_fits(view, position, 1))
+        pl_fail(error, PL_E_ARG, "the shared file pointer has left the largest file");
+    else
+        *ret_byte = view_byte(view, position);
+    view_unref(view);
+    return error->status;
+}
+
 /* The displacement in bytes, where MPI_DISPLACEMENT_CURRENT is allowed too. */
 static pl_status find_displacement(struct file *file, MPI_Offset given, int64_t *ret_bytes, struct pl_error *error)
 {
     const bool sequential = file->amode & MPI_MODE_SEQUENTIAL;
-    if (given == MPI_DISPLACEMENT_CURRENT && sequential) {
-        int64_t etypes;
-        if (shared_get(&file->shared, &etypes, error))
-            return error->status;
-        *ret_bytes = view_byte(file->view, etypes * file->view->etype_size);
-        return PL_OK;
-    }
+    if (given == MPI_DISPLACEMENT_CURRENT && sequential)
+        return current_byte(file, ret_bytes, error);
     if (sequential)
         return pl_fail(error, PL_E_ARG,
                        "in a file opened with MPI_MODE_SEQUENTIAL the displacement must be MPI_DISPLACEMENT_CURRENT");
@@ -66,6 +78,18 @@ int MPI_File_set_view(MPI_File fh, MPI_Offset disp, MPI_Datatype etype, MPI_Data
 }
 API_ALIAS(File_set_view);
 
+static void tell_view(struct file *file, MPI_Offset *disp, MPI_Datatype *etype, MPI_Datatype *filetype, char *datarep,
+                      struct pl_error *error)
+{
+    struct view *view = file_view(file);
+    if (view_types(view, etype, filetype, error) == PL_OK) {
+        const char *name = datarep_name(view->representation);
+        *disp = view->displacement;
+        memcpy(datarep, name, strlen(name) + 1);
+    }
+    view_unref(view);
+}
+
 int MPI_File_get_view(MPI_File fh, MPI_Offset *disp, MPI_Datatype *etype, MPI_Datatype *filetype, char *datarep)
 {
     struct api api;
@@ -76,11 +100,8 @@ int MPI_File_get_view(MPI_File fh, MPI_Offset *disp, MPI_Datatype *etype, MPI_Da
         return api_end_system(file, api_system.File_get_view(file->system, disp, etype, filetype, datarep));
     if (!disp || !etype || !filetype || !datarep)
         pl_fail(&api.error, PL_E_ARG, "a place for displacement, etype, filetype or data representation is NULL");
-    else if (view_types(file->view, etype, filetype, &api.error) == PL_OK) {
-        *disp = file->view->displacement;
-        const char *name = datarep_name(file->view->representation);
-        memcpy(datarep, name, strlen(name) + 1);
-    }
+    else
+        tell_view(file, disp, etype, filetype, datarep, &api.error);
     return api_end(&api);
 }
 API_ALIAS(File_get_view);
@@ -92,8 +113,11 @@ static int type_extent(MPI_File fh, MPI_Datatype type, int64_t *ret_extent)
         return api_end(&api);
     if (type == MPI_DATATYPE_NULL)
         pl_fail(&api.error, PL_E_TYPE, "the datatype is MPI_DATATYPE_NULL");
-    else if (api_wants_pointer(&api, ret_extent, "the place for the extent") == PL_OK)
-        datarep_extent(api.file->view->representation, type, ret_extent, &api.error);
+    else if (api_wants_pointer(&api, ret_extent, "the place for the extent") == PL_OK) {
+        struct view *view = file_view(api.file);
+        datarep_extent(view->representation, type, ret_extent, &api.error);
+        view_unref(view);
+    }
     return api_end(&api);
 }
 
@@ -147,7 +171,7 @@ int MPI_File_seek(MPI_File fh, MPI_Offset offset, int whence)
         return api_end_system(file, api_system.File_seek(file->system, offset, whence));
     int64_t target;
     pthread_mutex_lock(&file->lock);
-    if (file_seek_target(file, offset, whence, file->position, &target, &api.error) == PL_OK)
+    if (file_seek_target(file, file->view, offset, whence, file->position, &target, &api.error) == PL_OK)
         file->position = target;
     pthread_mutex_unlock(&file->lock);
     return api_end(&api);
@@ -179,7 +203,7 @@ int MPI_File_get_byte_offset(MPI_File fh, MPI_Offset offset, MPI_Offset *disp)
     struct file *file = api.file;
     if (file->is_system)
         return api_end_system(file, api_system.File_get_byte_offset(file->system, offset, disp));
-    const struct view *view = file->view;
+    struct view *view = file_view(file);
     int64_t position;
     if (offset < 0)
         pl_fail(&api.error, PL_E_ARG, "the offset is %lld; allowed: 0 and above", (long long)offset);
@@ -187,6 +211,7 @@ int MPI_File_get_byte_offset(MPI_File fh, MPI_Offset offset, MPI_Offset *disp)
         pl_fail(&api.error, PL_E_ARG, "offset %lld is beyond the largest byte of a file", (long long)offset);
     else if (api_wants_pointer(&api, disp, "the place for the byte offset") == PL_OK)
         *disp = view_byte(view, position);
+    view_unref(view);
     return api_end(&api);
 }
 API_ALIAS(File_get_byte_offset);

@@ -41,15 +41,18 @@ static int tell_one(int code)
     return api_raise(failures[0].file, failures[0].code, failures[0].words);
 }
 
-int MPI_Wait(MPI_Request *request, MPI_Status *status)
+static int wait_one(MPI_Request *request, MPI_Status *status)
 {
-    ready("MPI_Wait");
-    if (passive())
-        return real.Wait(request, status);
     int code, flag = 0;
     WAIT_UNTIL(flag, real.Wait(request, status), real.Test(request, &flag, status));
     (void)flag;
     return tell_one(code);
+}
+
+int MPI_Wait(MPI_Request *request, MPI_Status *status)
+{
+    ready("MPI_Wait");
+    return passive() ? real.Wait(request, status) : wait_one(request, status);
 }
 API_ALIAS(Wait);
 
@@ -126,8 +129,8 @@ static int tell_many(int code, int count, const int *indices, const MPI_Request 
     if (statuses != MPI_STATUSES_IGNORE)
         for (int k = 0; k < count; k++) {
             statuses[k].MPI_ERROR = code == MPI_SUCCESS ? MPI_SUCCESS : statuses[k].MPI_ERROR;
-            for (int i = 0; i < failed && before; i++)
-                if (before[indices ? indices[k] : k] == failures[i].request)
+            for (int i = 0; i < failed; i++) /* without memory for the list, all of them may be the one that failed */
+                if (!before || before[indices ? indices[k] : k] == failures[i].request)
                     statuses[k].MPI_ERROR = failures[i].code;
         }
     for (int i = 0; i < failed; i++)
@@ -135,18 +138,21 @@ static int tell_many(int code, int count, const int *indices, const MPI_Request 
     return MPI_ERR_IN_STATUS;
 }
 
+/* One after the other: all must complete in any case, and whatever is pending goes on meanwhile. */
 int MPI_Waitall(int count, MPI_Request requests[], MPI_Status statuses[])
 {
     ready("MPI_Waitall");
     if (passive())
         return real.Waitall(count, requests, statuses);
-    int code, flag = 0;
-    MPI_Request *before = copy_of(count, requests);
-    WAIT_UNTIL(flag, real.Waitall(count, requests, statuses), real.Testall(count, requests, &flag, statuses));
-    (void)flag;
-    code = tell_many(code, count, NULL, before, statuses);
-    mem_free(before);
-    return code;
+    bool failed = false;
+    for (int i = 0; i < count; i++) {
+        MPI_Status *status = statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : &statuses[i];
+        const int code = wait_one(&requests[i], status);
+        failed = failed || code != MPI_SUCCESS;
+        if (status != MPI_STATUS_IGNORE)
+            status->MPI_ERROR = code;
+    }
+    return failed ? MPI_ERR_IN_STATUS : MPI_SUCCESS;
 }
 API_ALIAS(Waitall);
 

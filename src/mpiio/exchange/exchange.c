@@ -140,7 +140,7 @@ static pl_status prepare(struct exchange *exchange, struct exchange_memory *memo
 
 pl_status exchange_new(const struct exchange_setup *setup, const struct access_request *request,
                        struct exchange_memory *memory, const struct pl_error *own, const struct pl_error *late,
-                       struct exchange **ret_exchange, struct pl_error *error)
+                       bool late_heard, struct exchange **ret_exchange, struct pl_error *error)
 {
     if (own->status != PL_OK) {
         *error = *own;
@@ -151,8 +151,8 @@ pl_status exchange_new(const struct exchange_setup *setup, const struct access_r
         return pl_fail(error, PL_E_NOMEM, "no memory for a collective access");
     exchange->setup = *setup;
     exchange->request = request;
-    if (late)
-        exchange->late = *late;
+    exchange->late = *late;
+    exchange->late_heard = late_heard;
     if (prepare(exchange, memory, error)) {
         exchange_free(exchange);
         return error->status;
@@ -242,9 +242,23 @@ static enum step move_step(struct exchange *exchange)
     const enum step source = exchange_source_step(exchange), agent = exchange_agent_step(exchange);
     if (source == STEP_PENDING || agent == STEP_PENDING)
         return STEP_PENDING;
-    const struct pl_error *outcome = exchange->own.status == PL_OK ? &exchange->late : &exchange->own;
-    agree_start(&exchange->agree, exchange->setup.comm, exchange->setup.rank, outcome, NULL, 0);
+    const int64_t late_rank = exchange->late.status == PL_OK ? INT64_MAX : exchange->setup.rank;
+    agree_start(&exchange->agree, exchange->setup.comm, exchange->setup.rank, &exchange->own, &late_rank, 1);
     exchange->state = EX_FINISH;
+    return STEP_DONE;
+}
+
+/* The access has gone well; does anybody have an older failure to tell? */
+static enum step finish_step(struct exchange *exchange)
+{
+    if (agree_step(&exchange->agree) == STEP_PENDING)
+        return STEP_PENDING;
+    if (exchange->agree.status != PL_OK || agree_least(&exchange->agree, 0) == INT64_MAX) {
+        exchange->state = EX_DONE;
+        return STEP_DONE;
+    }
+    agree_start(&exchange->late_agree, exchange->setup.comm, exchange->setup.rank, &exchange->late, NULL, 0);
+    exchange->state = EX_LATE;
     return STEP_DONE;
 }
 
@@ -260,8 +274,11 @@ enum step exchange_step(struct exchange *exchange)
         return STEP_PENDING;
     if (exchange->state == EX_MOVE && move_step(exchange) == STEP_PENDING)
         return STEP_PENDING;
-    if (exchange->state == EX_FINISH && agree_step(&exchange->agree) == STEP_PENDING)
+    if (exchange->state == EX_FINISH && finish_step(exchange) == STEP_PENDING)
         return STEP_PENDING;
+    if (exchange->state == EX_LATE && agree_step(&exchange->late_agree) == STEP_PENDING)
+        return STEP_PENDING;
+    exchange->told_late = exchange->state == EX_LATE;
     exchange->state = EX_DONE;
     return STEP_DONE;
 }
@@ -269,21 +286,16 @@ enum step exchange_step(struct exchange *exchange)
 pl_status exchange_result(const struct exchange *exchange, int64_t *ret_done, struct pl_error *error)
 {
     *ret_done = 0;
-    const struct agree *agree = &exchange->agree;
-    const bool mine_is_old = agree->own == &exchange->late && agree->failed_rank == exchange->setup.rank;
-    if (agree->status != PL_OK && !mine_is_old) {
-        if (agree->own == &exchange->own && exchange->own.status != PL_OK) {
-            *error = exchange->own;
-            return error->status;
-        }
-        return agree_tell(agree, error);
-    }
+    if (exchange->agree.status != PL_OK)
+        return agree_result(&exchange->agree, error);
     if (exchange->request->bytes > 0)
         *ret_done = exchange->source.end - exchange->request->position;
-    return PL_OK;
+    if (!exchange->told_late || (exchange->late.status != PL_OK && exchange->late_heard))
+        return PL_OK;
+    return agree_result(&exchange->late_agree, error);
 }
 
-bool exchange_told_late(const struct exchange *exchange, const struct pl_error *late)
+struct pl_error exchange_told_late(const struct exchange *exchange)
 {
-    return exchange->agree.own == &exchange->late && strcmp(exchange->late.text, late->text) == 0;
+    return exchange->told_late ? exchange->late : (struct pl_error){.status = PL_OK};
 }

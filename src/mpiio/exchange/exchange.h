@@ -38,10 +38,11 @@ struct exchange_memory {
 void exchange_memory_clear(struct exchange_memory *memory);
 
 /* `own`: this rank's outcome so far. A rank that failed already, or that fails here, takes part with nothing to give.
- * The request must live until the end. `late`: a failure that others should hear of at the end, or NULL. */
+ * The request must live until the end. `late`: a failure that others should hear of at the end (status PL_OK: none),
+ * and whether this rank's program has heard of it. */
 pl_status exchange_new(const struct exchange_setup *setup, const struct access_request *request,
                        struct exchange_memory *memory, const struct pl_error *own, const struct pl_error *late,
-                       struct exchange **ret_exchange, struct pl_error *error);
+                       bool late_heard, struct exchange **ret_exchange, struct pl_error *error);
 
 /* A rank whose exchange_new() failed calls this in its place, as often, until it is done: the first agreement then
  * ends the call for all. */
@@ -56,8 +57,8 @@ enum step exchange_step(struct exchange *exchange);
 
 /* After the last step: what all agreed on, and the bytes of data that this rank's request moved. */
 pl_status exchange_result(const struct exchange *exchange, int64_t *ret_done, struct pl_error *error);
-/* Have all ranks heard of this failure, as a late one of this rank? */
-bool exchange_told_late(const struct exchange *exchange, const struct pl_error *late);
+/* The late failure that all ranks have heard of now; status PL_OK: none. */
+struct pl_error exchange_told_late(const struct exchange *exchange);
 void exchange_free(struct exchange *exchange); /* accepts NULL */
 
 #endif

@@ -175,6 +175,8 @@ static bool finish_message(struct exchange *exchange)
         agent->replying = free_reply(exchange);
         if (agent->replying < 0)
             return false;
+        if (!fits)
+            agent->io_error = exchange->own; /* the answer is that it failed; the window is not touched */
         start_io(exchange);
         return true;
     }

@@ -64,7 +64,7 @@ struct exchange_agent {
     int64_t file_end;         /* where a read met the end of the file; INT64_MAX: not yet */
 };
 
-enum exchange_state { EX_AGREE, EX_COUNT, EX_MOVE, EX_FINISH, EX_DONE };
+enum exchange_state { EX_AGREE, EX_COUNT, EX_MOVE, EX_FINISH, EX_LATE, EX_DONE };
 
 struct exchange {
     struct exchange_setup setup;
@@ -79,6 +79,8 @@ struct exchange {
     struct exchange_agent agent;
     struct pl_error own;  /* this rank's outcome */
     struct pl_error late; /* an earlier one that the others have not heard of */
+    bool late_heard, told_late;
+    struct agree late_agree;
 };
 
 static inline int exchange_tag(const struct exchange *exchange, enum exchange_tag tag)

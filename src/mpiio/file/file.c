@@ -7,14 +7,44 @@
 #include <stdio.h>
 #include <string.h>
 
+/* ---- late failures ---- */
+
+void file_note_late(struct file *file, const struct pl_error *error, bool heard)
+{
+    pthread_mutex_lock(&file->lock);
+    if (file->late.status == PL_OK || (file->late_heard && !heard)) {
+        file->late = *error;
+        file->late_heard = heard;
+    }
+    pthread_mutex_unlock(&file->lock);
+}
+
+struct pl_error file_late(struct file *file, bool *ret_heard)
+{
+    pthread_mutex_lock(&file->lock);
+    const struct pl_error late = file->late;
+    *ret_heard = file->late_heard;
+    pthread_mutex_unlock(&file->lock);
+    return late;
+}
+
+void file_forget_late(struct file *file, const struct pl_error *late)
+{
+    pthread_mutex_lock(&file->lock);
+    if (late->status != PL_OK && strcmp(file->late.text, late->text) == 0)
+        file->late = (struct pl_error){.status = PL_OK};
+    pthread_mutex_unlock(&file->lock);
+}
+
 pl_status file_agree_coll(struct file *file, struct agree *agree, const int64_t *values, int count,
                           struct pl_error *error)
 {
     int64_t all[AGREE_VALUES_MAX];
+    bool heard;
     assert(count < AGREE_VALUES_MAX);
     for (int i = 0; i < count; i++)
         all[i] = values[i];
-    all[count] = file->late.status == PL_OK ? INT64_MAX : file->rank;
+    all[count] = file_late(file, &heard).status == PL_OK ? INT64_MAX : file->rank;
     const pl_status status = agree_run_coll(agree, file->comm, file->rank, error, all, count + 1);
     file->late_rank = agree_least(agree, count);
     return status;
@@ -25,17 +55,25 @@ pl_status file_tell_late_coll(struct file *file, struct pl_error *error)
     if (error->status != PL_OK || file->late_rank == INT64_MAX)
         return error->status;
     struct agree agree;
-    struct pl_error late = file->late;
-    agree_run_coll(&agree, file->comm, file->rank, &late, NULL, 0);
-    const bool mine = file->late.status != PL_OK;
-    file->late.status = PL_OK;
+    bool heard;
+    const struct pl_error late = file_late(file, &heard); /* more may come while the ranks meet */
+    struct pl_error told = late;
+    agree_run_coll(&agree, file->comm, file->rank, &told, NULL, 0);
+    file_forget_late(file, &late);
     file->late_rank = INT64_MAX;
-    if (mine && file->late_heard)
-        return PL_OK;
-    if (!mine)
+    if (late.status == PL_OK)
         return agree_tell(&agree, error);
-    *error = late;
+    if (!heard)
+        *error = late;
     return error->status;
+}
+
+struct view *file_view(struct file *file)
+{
+    pthread_mutex_lock(&file->lock);
+    struct view *view = view_ref(file->view);
+    pthread_mutex_unlock(&file->lock);
+    return view;
 }
 
 /* ---- strategies ---- */
@@ -192,7 +230,7 @@ static int64_t greatest(const struct agree *agree, int index)
 }
 
 /* All have come here with the same number. */
-static pl_status meet_with(struct file *file, int64_t number, const char *what, struct pl_error *error)
+static pl_status meet_with_coll(struct file *file, int64_t number, const char *what, struct pl_error *error)
 {
     struct agree agree;
     const int64_t values[2] = {number, -number};
@@ -203,46 +241,46 @@ static pl_status meet_with(struct file *file, int64_t number, const char *what, 
     return status;
 }
 
-static pl_status meet(struct file *file, struct pl_error *error)
+static pl_status meet_coll(struct file *file, struct pl_error *error)
 {
     struct agree agree;
     return file_agree_coll(file, &agree, NULL, 0, error);
 }
 
 /* The last meeting of a call. */
-static pl_status part(struct file *file, struct pl_error *error)
+static pl_status part_coll(struct file *file, struct pl_error *error)
 {
-    return meet(file, error) == PL_OK ? file_tell_late_coll(file, error) : error->status;
+    return meet_coll(file, error) == PL_OK ? file_tell_late_coll(file, error) : error->status;
 }
 
 pl_status file_set_size_coll(struct file *file, int64_t bytes, struct pl_error *error)
 {
-    if (meet_with(file, bytes, "sizes", error))
+    if (meet_with_coll(file, bytes, "sizes", error))
         return error->status;
     if (file->rank == 0)
         storage_truncate(file->storage, bytes, error);
-    return part(file, error);
+    return part_coll(file, error);
 }
 
 pl_status file_preallocate_coll(struct file *file, int64_t bytes, struct pl_error *error)
 {
-    if (meet_with(file, bytes, "sizes", error))
+    if (meet_with_coll(file, bytes, "sizes", error))
         return error->status;
     if (file->rank == 0)
         storage_allocate(file->storage, bytes, error);
-    return part(file, error);
+    return part_coll(file, error);
 }
 
 pl_status file_sync_coll(struct file *file, struct pl_error *error)
 {
     if (error->status == PL_OK && !(file->amode & MPI_MODE_RDONLY))
         storage_sync(file->storage, error);
-    return part(file, error);
+    return part_coll(file, error);
 }
 
 pl_status file_set_atomicity_coll(struct file *file, bool atomic, struct pl_error *error)
 {
-    if (meet_with(file, atomic, "atomicity flags", error))
+    if (meet_with_coll(file, atomic, "atomicity flags", error))
         return error->status;
     file->atomic = atomic;
     return choose_again_coll(file, error) == PL_OK ? file_tell_late_coll(file, error) : error->status;
@@ -259,20 +297,25 @@ pl_status file_set_info_coll(struct file *file, MPI_Info info, struct pl_error *
     return file_tell_late_coll(file, error);
 }
 
-pl_status file_seek_target(struct file *file, int64_t offset, int whence, int64_t current, int64_t *ret_target,
-                           struct pl_error *error)
+/* How many etypes of the view begin before this byte of the file. */
+static pl_status etypes_before(const struct view *view, int64_t byte, int64_t *ret_etypes, struct pl_error *error)
+{
+    if (!view->contiguous && !typemap_shape(view->filetype)->monotone)
+        return pl_fail(error, PL_E_UNSUPPORTED, "MPI_SEEK_END in a view whose data overlap or go back");
+    const int64_t bytes = view_position(view, byte);
+    *ret_etypes = bytes / view->etype_size + (bytes % view->etype_size != 0);
+    return PL_OK;
+}
+
+pl_status file_seek_target(struct file *file, const struct view *view, int64_t offset, int whence, int64_t current,
+                           int64_t *ret_target, struct pl_error *error)
 {
     int64_t base = 0, size;
     if (whence == MPI_SEEK_CUR) {
         base = current;
     } else if (whence == MPI_SEEK_END) {
-        const struct view *view = file->view;
-        if (!view->contiguous && !typemap_shape(view->filetype)->monotone)
-            return pl_fail(error, PL_E_UNSUPPORTED, "MPI_SEEK_END in a view whose data overlap or go back");
-        if (storage_size(file->storage, &size, error))
+        if (storage_size(file->storage, &size, error) || etypes_before(view, size, &base, error))
             return error->status;
-        const int64_t bytes = view_position(view, size);
-        base = bytes / view->etype_size + (bytes % view->etype_size != 0);
     } else if (whence != MPI_SEEK_SET) {
         return pl_fail(error, PL_E_ARG, "whence is %d; allowed: MPI_SEEK_SET, MPI_SEEK_CUR, MPI_SEEK_END", whence);
     }
@@ -286,13 +329,13 @@ pl_status file_seek_target(struct file *file, int64_t offset, int whence, int64_
 
 pl_status file_seek_shared_coll(struct file *file, int64_t offset, int whence, struct pl_error *error)
 {
-    if (meet_with(file, offset, "offsets", error) || meet_with(file, whence, "values of whence", error))
+    if (meet_with_coll(file, offset, "offsets", error) || meet_with_coll(file, whence, "values of whence", error))
         return error->status;
     int64_t current = 0, target = 0;
     if (file->rank == 0 && shared_get(&file->shared, &current, error) == PL_OK &&
-        file_seek_target(file, offset, whence, current, &target, error) == PL_OK)
+        file_seek_target(file, file->view, offset, whence, current, &target, error) == PL_OK)
         shared_prepare(&file->shared, target, error);
-    if (meet(file, error))
+    if (meet_coll(file, error))
         return error->status;
     shared_turn(&file->shared);
     return file_tell_late_coll(file, error);

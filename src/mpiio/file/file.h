@@ -52,9 +52,11 @@ struct file {
     struct exchange_memory memory;
     struct pending *queue; /* collective operations under way, in their order; see pending.h */
     struct file *next_active;
+    struct pending *queue_last;
+    void *spare;           /* memory of an operation, for a rank that has no other; see api_operation.h */
     struct pending *split; /* the split collective that was begun and not ended */
     atomic_int under_way;  /* operations that have not come to their end */
-    struct pl_error late;  /* a failure of this rank in a collective call that the others have not heard of */
+    struct pl_error late;  /* a failure that other ranks have not heard of: of a collective call, or a freed request */
     bool late_heard;       /* the program of this rank knows of it */
     int64_t late_rank;     /* the first rank with one, as of the last agreement; INT64_MAX: none */
 };
@@ -74,6 +76,19 @@ pl_status file_close_coll(struct file *file, struct pl_error *error);
 pl_status file_agree_coll(struct file *file, struct agree *agree, const int64_t *values, int count,
                           struct pl_error *error);
 
+/* Notes a failure for the next meeting; `heard`: the program of this rank knows of it. One that it has not heard of
+ * goes before one that it has. */
+void file_note_late(struct file *file, const struct pl_error *error, bool heard);
+
+/* The failure to tell, and whether it has been heard of here; status PL_OK: none. */
+struct pl_error file_late(struct file *file, bool *ret_heard);
+
+/* All ranks have heard of it; another one that came in the meantime stays. */
+void file_forget_late(struct file *file, const struct pl_error *late);
+
+/* The view in force, with a reference for the caller. */
+struct view *file_view(struct file *file);
+
 /* The last thing that a synchronising call does, where it has gone well on all ranks: those that have not heard of a
  * late failure get it as their error, though what the call had to do is done. Ranks meet only where there is one. */
 pl_status file_tell_late_coll(struct file *file, struct pl_error *error);
@@ -90,8 +105,8 @@ pl_status file_set_info_coll(struct file *file, MPI_Info info, struct pl_error *
 pl_status file_seek_shared_coll(struct file *file, int64_t offset, int whence, struct pl_error *error);
 
 /* Where an offset leads, in etypes, in the sense of MPI_File_seek; `current` is the pointer that moves. */
-pl_status file_seek_target(struct file *file, int64_t offset, int whence, int64_t current, int64_t *ret_target,
-                           struct pl_error *error);
+pl_status file_seek_target(struct file *file, const struct view *view, int64_t offset, int whence, int64_t current,
+                           int64_t *ret_target, struct pl_error *error);
 
 /* May a write read gaps and write them back? */
 bool file_may_sieve_writes(const struct file *file);

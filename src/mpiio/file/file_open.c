@@ -142,6 +142,8 @@ static void let_go_coll(struct file *file)
     view_unref(file->view);
     hints_free(file->hints);
     exchange_memory_clear(&file->memory);
+    mem_free(file->spare);
+    file->spare = NULL;
     mem_free(file->name);
     log_close(file->log);
     file->view = NULL;

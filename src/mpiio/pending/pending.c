@@ -84,15 +84,13 @@ void pending_start_together(struct pending *pending)
     begin(pending);
     pthread_mutex_lock(&lists_lock);
     if (file->queue) {
-        struct pending *last = file->queue;
-        while (last->next)
-            last = last->next;
-        last->next = pending;
+        file->queue_last->next = pending;
     } else {
         file->queue = pending;
         file->next_active = active;
         active = file;
     }
+    file->queue_last = pending;
     pthread_mutex_unlock(&lists_lock);
     pending_step();
 }

@@ -1,9 +1,10 @@
 /* A collective access from its start to its end. */
 #include "mpi/real.h"
+#include "mpi/wait.h"
 #include "mpiio/error/error.h"
 #include "mpiio/strategy/strategy.h"
 
-enum { SCAN, BASE, REFUSE, MOVE, FINISHED };
+enum { CHECK, SCAN, BASE, REFUSE, MOVE, FINISHED };
 enum { ETYPES, FAILURES, NUMBERS };
 
 static void note_mpi(struct collective *collective, int code, const char *doing)
@@ -33,13 +34,36 @@ static void start_scan(struct collective *collective)
         "finding the order of the ranks");
 }
 
-void collective_start(struct collective *collective)
+static void start_access(struct collective *collective)
 {
-    collective->file->sequence++;
     if (collective->ordered)
         start_scan(collective);
     else
         start_moving(collective);
+}
+
+void collective_start(struct collective *collective)
+{
+    collective->file->sequence++;
+    if (develop_is_on(collective->file)) {
+        collective->state = CHECK;
+        develop_check_start(&collective->check, collective->file, collective->function);
+    } else {
+        start_access(collective);
+    }
+}
+
+/* Where the ranks are in different calls, none of them goes on: all know. */
+static void after_check(struct collective *collective)
+{
+    struct pl_error error;
+    if (develop_check_result(&collective->check, &error) == PL_OK) {
+        start_access(collective);
+        return;
+    }
+    if (collective->error.status == PL_OK)
+        collective->error = error;
+    collective->state = FINISHED;
 }
 
 /* The last rank knows the sum: it moves the shared pointer for all, and tells where it was. */
@@ -91,6 +115,11 @@ static bool order_is_known(struct collective *collective)
 
 enum step collective_step(struct collective *collective)
 {
+    if (collective->state == CHECK) {
+        if (develop_check_step(&collective->check) == STEP_PENDING)
+            return STEP_PENDING;
+        after_check(collective);
+    }
     while (collective->state == SCAN || collective->state == BASE)
         if (!order_is_known(collective))
             return STEP_PENDING;
@@ -106,6 +135,14 @@ enum step collective_step(struct collective *collective)
         collective->state = FINISHED;
     }
     return STEP_DONE;
+}
+
+void collective_run_coll(struct collective *collective)
+{
+    collective_start(collective);
+    struct wait_pace pace = {0};
+    while (collective_step(collective) == STEP_PENDING)
+        wait_turn(&pace);
 }
 
 void collective_clear(struct collective *collective)

@@ -6,6 +6,7 @@
 #define PIOLET_MPIIO_STRATEGY_STRATEGY_H
 
 #include "mpi/step.h"
+#include "mpiio/develop/develop.h"
 #include "mpiio/file/file.h"
 #include "mpiio/work/work.h"
 
@@ -20,6 +21,7 @@ struct collective_order {
 /* A collective data access under way on one rank. */
 struct collective {
     struct file *file;
+    const char *function; /* of MPI */
     const struct strategy *strategy;
     struct access_request request; /* bytes == 0 where this rank has nothing, or failed */
     bool ordered;                  /* the request's position is found with the shared file pointer */
@@ -29,6 +31,7 @@ struct collective {
     int state;
     struct work work;
     bool working;
+    struct develop_check check;
     struct collective_order order;
     struct exchange *exchange; /* of strategies that exchange */
     struct exchange_refusal refusal;
@@ -59,6 +62,7 @@ const struct strategy *strategy_choose(const struct strategy_facts *facts);
  */
 void collective_start(struct collective *collective);
 enum step collective_step(struct collective *collective);
+void collective_run_coll(struct collective *collective); /* both, waiting in between */
 void collective_clear(struct collective *collective);
 
 #endif

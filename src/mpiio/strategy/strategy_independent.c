@@ -31,10 +31,8 @@ static enum step step(struct collective *collective)
         return STEP_PENDING;
     if (!collective->async && collective->error.status == PL_OK)
         run(collective, file->comm);
-    if (collective->error.status != PL_OK && file->late.status == PL_OK) {
-        file->late = collective->error;
-        file->late_heard = true;
-    }
+    if (collective->error.status != PL_OK)
+        file_note_late(file, &collective->error, true);
     return STEP_DONE;
 }
 

@@ -32,15 +32,17 @@ static void start(struct collective *collective)
 {
     struct file *file = collective->file;
     const struct exchange_setup own = setup(file, collective->async);
-    exchange_new(&own, &collective->request, &file->memory, &collective->error, &file->late, &collective->exchange,
+    bool heard;
+    const struct pl_error late = file_late(file, &heard);
+    exchange_new(&own, &collective->request, &file->memory, &collective->error, &late, heard, &collective->exchange,
                  &collective->error);
 }
 
 static void finish(struct collective *collective)
 {
     exchange_result(collective->exchange, &collective->done, &collective->error);
-    if (exchange_told_late(collective->exchange, &collective->file->late))
-        collective->file->late.status = PL_OK;
+    const struct pl_error told = exchange_told_late(collective->exchange);
+    file_forget_late(collective->file, &told);
     exchange_free(collective->exchange);
     collective->exchange = NULL;
 }
