@@ -1,6 +1,7 @@
 /* piolet doctor: what this build, this machine and these directories offer, and what is wrong with them. */
 #include "base/units.h"
 #include "cli/cli.h"
+#include "cli/doctor_mpiio.h"
 #include "measure/environment.h"
 #include "mpi/job.h"
 
@@ -143,11 +144,8 @@ static int show_directory(const char *directory)
     return 0;
 }
 
-static int doctor_run(int argc, char **argv)
+static int look_coll(int argc, char **argv)
 {
-    const char *argument;
-    if (cli_next(&cli_verb_doctor, argc, argv, &argument) != CLI_END)
-        return CLI_USAGE;
     const int first = optind;
     struct pl_error error;
     const pl_status status = job_init_coll(&argc, &argv, &error);
@@ -173,12 +171,87 @@ static int doctor_run(int argc, char **argv)
     return status != PL_OK ? CLI_USAGE : findings ? CLI_FAILED : CLI_OK;
 }
 
+/* ---- the command line ---- */
+
+enum { MPIIO = 1, RANKS, DIRECTORY, ENGINE, RULE, LIST, LIMIT, JSON };
+
+static bool take_number(const char *name, const char *text, int max, int *ret_value)
+{
+    int64_t value;
+    if (!units_parse_int(text, 1, max, &value)) {
+        cli_usage_error(&cli_verb_doctor, "%s: '%s' is not a number from 1 to %d", name, text, max);
+        return false;
+    }
+    *ret_value = (int)value;
+    return true;
+}
+
+static bool parse(struct doctor_request *request, int argc, char **argv)
+{
+    const char *argument, *needs_mpiio = NULL;
+    int option;
+    while ((option = cli_next(&cli_verb_doctor, argc, argv, &argument)) > CLI_END) {
+        if (option == RANKS && !take_number("-n", argument, RULE_RANKS_MAX, &request->ranks))
+            return false;
+        if (option == LIMIT && !take_number("--limit", argument, DOCTOR_LIMIT_MAX_S, &request->limit_s))
+            return false;
+        request->mpiio |= option == MPIIO;
+        request->engine |= option == ENGINE;
+        request->list |= option == LIST;
+        request->json |= option == JSON;
+        if (option == DIRECTORY)
+            request->directory = argument;
+        if (option == RULE)
+            request->rule = argument;
+        if (option != MPIIO && !needs_mpiio)
+            needs_mpiio = cli_verb_doctor.options[option - 1].name;
+    }
+    if (option == CLI_BAD)
+        return false;
+    if (needs_mpiio && !request->mpiio)
+        cli_usage_error(&cli_verb_doctor, "--%s goes with --mpiio", needs_mpiio);
+    return !needs_mpiio || request->mpiio;
+}
+
+/* Operands with --mpiio are those of a job that doctor_watch.c started: the progress file, and the first rule. */
+static int run_mpiio(struct doctor_request *request, int argc, char **argv)
+{
+    if (argc - optind == 2 && job_is_launched()) {
+        request->progress = argv[optind];
+        request->first = rule_find(argv[optind + 1]);
+    } else if (optind < argc) {
+        return cli_usage_error(&cli_verb_doctor, "with --mpiio the directory is given by --dir, not as '%s'",
+                               argv[optind]);
+    }
+    return doctor_mpiio(&cli_verb_doctor, request, argc, argv);
+}
+
+static int doctor_run(int argc, char **argv)
+{
+    struct doctor_request request = {0};
+    if (!parse(&request, argc, argv))
+        return CLI_USAGE;
+    return request.mpiio ? run_mpiio(&request, argc, argv) : look_coll(argc, argv);
+}
+
 const struct cli_verb cli_verb_doctor = {
     .name = "doctor",
     .summary = "tell what is there: MPI, MPI-IO, clock, host, file systems",
-    .synopsis = "[DIRECTORY]...",
+    .synopsis = "[DIRECTORY]...\n       piolet doctor --mpiio [OPTION]...",
     .details = "DIRECTORY is where test files will be written; the current one by default.\n"
-               "Exit status 1 when something is wrong that would spoil a measurement.",
-    .options = (const struct cli_option[]){{0}},
+               "Exit status 1 when something is wrong that would spoil a measurement.\n"
+               "With --mpiio: tries rules of the MPI standard on the MPI-IO in force, and lists\n"
+               "those that it breaks; exit status 1 when there are any.",
+    .options = (const struct cli_option[]){{MPIIO, "mpiio", 0, NULL, "try rules of the standard's chapter on I/O"},
+                                           {RANKS, "ranks", 'n', "N", "on N ranks, 1 to 64; 4 by default"},
+                                           {DIRECTORY, "dir", 0, "DIR",
+                                            "put files there, for a while; the\n"
+                                            "current directory by default"},
+                                           {ENGINE, "engine", 0, NULL, "try our MPI-IO, not the one in force"},
+                                           {RULE, "rule", 0, "NAME", "try this rule only"},
+                                           {LIST, "list", 0, NULL, "list the rules, and try none"},
+                                           {LIMIT, "limit", 0, "S", "a rule hangs after S seconds; 20 by default"},
+                                           {JSON, "json", 0, NULL, "as JSON"},
+                                           {0}},
     .run = doctor_run,
 };
