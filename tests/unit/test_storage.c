@@ -368,8 +368,8 @@ static void limit_of_file_size(void **state)
     struct rlimit before, limit;
     assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
     limit = (struct rlimit){.rlim_cur = LIMIT, .rlim_max = before.rlim_max};
-    struct storage *storage = open_flags(O_RDWR | O_CREAT);
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+    struct storage *storage = open_flags(O_RDWR | O_CREAT);
     int64_t done = -1;
     struct pl_error of_write, of_truncate, of_allocate;
     const pl_status written = storage_write(storage, 0, bytes, sizeof bytes, &done, &of_write);

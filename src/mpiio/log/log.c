@@ -41,6 +41,7 @@ static void tell_given_up(const struct log *log, int errno_value)
 static int write_line(int fd, const char *line, size_t bytes)
 {
     struct storage_limit limit;
+    storage_limit_look();
     storage_limit_enter(&limit);
     int trouble = 0;
     while (bytes > 0 && !trouble) {

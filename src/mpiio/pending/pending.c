@@ -5,6 +5,8 @@
 #include <stddef.h>
 #include <time.h>
 
+enum { SMALL_BYTES = 4096 }; /* handing so little to a thread costs more than doing it */
+
 static atomic_int under_way;
 static atomic_flag stepping = ATOMIC_FLAG_INIT; /* one thread at a time; the others leave it the work */
 
@@ -43,7 +45,12 @@ void pending_start_alone(struct pending *pending)
     pending->together = false;
     pending->manner = file_manner(pending->file, MPI_COMM_NULL);
     begin(pending);
-    work_submit(&pending->work, run_alone);
+    if (pending->operation.request.bytes <= SMALL_BYTES) {
+        run_alone(&pending->work);
+        atomic_store(&pending->work.done, true);
+    } else {
+        work_submit(&pending->work, run_alone);
+    }
 }
 
 /* The struct may go in `finish`, the file only when it counts none. */

@@ -3,6 +3,7 @@
 #include "mpiio/mem.h"
 #include "mpiio/storage/fault.h"
 #include "mpiio/storage/storage_core.h"
+#include "mpiio/storage/storage_limit.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -72,6 +73,7 @@ pl_status storage_open(const char *path, int flags, mode_t mode, struct storage 
         return pl_fail(error, PL_E_NOMEM, "opening '%s%s': not enough memory", STORAGE_NAME(path));
     }
     storage->backend = storage_backend_in_force();
+    storage_limit_look();
     storage->flags = flags & ~O_APPEND;
     const pl_status status = open_file(storage, mode, error);
     if (status != PL_OK) {
@@ -120,6 +122,7 @@ int64_t storage_block_bytes(const struct storage *storage)
 
 pl_status storage_sync(struct storage *storage, struct pl_error *error)
 {
+    storage_limit_look();
     struct storage_patience patience = {0};
     int outcome;
     do

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <sys/resource.h>
 #include <time.h>
 
@@ -14,11 +15,18 @@ bool storage_limit_bytes(unsigned long long *ret_bytes)
     return true;
 }
 
+static atomic_bool limited; /* asking the system costs a third of a small write: it is asked when a file is opened */
+
+void storage_limit_look(void)
+{
+    unsigned long long bytes;
+    atomic_store(&limited, storage_limit_bytes(&bytes));
+}
+
 void storage_limit_enter(struct storage_limit *limit)
 {
-    *limit = (struct storage_limit){.held = false};
-    unsigned long long bytes;
-    if (!storage_limit_bytes(&bytes))
+    limit->held = false;
+    if (!atomic_load_explicit(&limited, memory_order_relaxed))
         return;
     sigset_t signals, pending;
     sigemptyset(&signals);

@@ -8,6 +8,9 @@
 /* False where there is none. */
 bool storage_limit_bytes(unsigned long long *ret_bytes);
 
+/* Looks whether there is one: at each open and sync, so that a limit set in between holds from then on. */
+void storage_limit_look(void);
+
 /* Around a call that lets a file grow: where the process has a limit of file size, passing it would raise SIGXFSZ and
  * end the program. The signal is held back in this thread, and taken away if the call raised it. */
 struct storage_limit {

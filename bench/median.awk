@@ -1,0 +1,25 @@
+# Medians and spreads of the values that were put under a key.
+function keep(key, value) { values[key, ++count[key]] = value }
+
+function sort_values(key,    i, j, moved) {
+    for (i = 2; i <= count[key]; i++) {
+        moved = values[key, i]
+        for (j = i - 1; j >= 1 && values[key, j] > moved; j--)
+            values[key, j + 1] = values[key, j]
+        values[key, j + 1] = moved
+    }
+}
+
+function median(key,    half) {
+    sort_values(key)
+    half = int((count[key] + 1) / 2)
+    return count[key] % 2 ? values[key, half] : (values[key, half] + values[key, half + 1]) / 2
+}
+
+# "0.93 (0.71-1.02)"; "-" where nothing was kept.
+function spread(key,    middle) {
+    if (!count[key])
+        return "-"
+    middle = median(key)
+    return sprintf("%.2f (%.2f-%.2f)", middle, values[key, 1], values[key, count[key]])
+}
