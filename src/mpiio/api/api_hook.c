@@ -48,6 +48,14 @@ void api_hook_wake(void)
 {
 }
 
+void api_hook_enter(void)
+{
+}
+
+void api_hook_leave(void)
+{
+}
+
 int api_hook_thread_level(int wanted)
 {
     return wanted;

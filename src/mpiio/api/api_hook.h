@@ -8,10 +8,8 @@
 void api_hook_install(void);
 void api_hook_remove(void);
 void api_hook_wake(void); /* there is something pending now, perhaps while another thread waits in MPI */
-#if !PIOLET_IS_OPENMPI
 void api_hook_enter(void);
 void api_hook_leave(void);
-#endif
 
 /* The thread level to ask the MPI for, where the program asks for `wanted`. */
 int api_hook_thread_level(int wanted);

@@ -9,8 +9,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static void check_launch(int code)
+/* MPICH: from here on whoever waits is counted, so that no wait is overlooked when something becomes pending. */
+static void begin(int code)
 {
+#if !PIOLET_IS_OPENMPI
+    api_hook_install();
+#endif
     int size = 1;
     struct pl_error error = {0};
     if (code != MPI_SUCCESS || real.Comm_size(MPI_COMM_WORLD, &size) != MPI_SUCCESS ||
@@ -28,7 +32,7 @@ int MPI_Init(int *argc, char ***argv)
     int provided;
     const int code = level == MPI_THREAD_SINGLE ? real.Init(argc, argv)
                                                 : real.Init_thread(argc, argv, level, &provided);
-    check_launch(code);
+    begin(code);
     return code;
 }
 API_ALIAS(Init);
@@ -38,7 +42,7 @@ int MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
     struct api api;
     api_begin_free(&api, "MPI_Init_thread");
     const int code = real.Init_thread(argc, argv, api_hook_thread_level(required), provided);
-    check_launch(code);
+    begin(code);
     return code;
 }
 API_ALIAS(Init_thread);

@@ -5,7 +5,6 @@
 #include "mpiio/mem.h"
 #include "mpiio/view/view_type.h"
 
-#include <stdio.h>
 #include <string.h>
 
 static atomic_int requests_live;
@@ -30,33 +29,32 @@ void api_operation_unref(struct api_operation *operation)
 
 /* ---- failures on their way to the program ---- */
 
-static _Thread_local struct {
-    struct api_failure *list;
-    int count, room;
-} failures;
+static _Thread_local struct api_operation *failed, **failed_last;
 
-static void remember_failure(const struct api_operation *operation)
+/* Linked by what they have: telling of a failure may not need memory. */
+static void remember_failure(struct api_operation *operation)
 {
-    if (failures.count == failures.room) {
-        const int room = failures.room ? 2 * failures.room : 4;
-        struct api_failure *larger = mem_resize(failures.list, (size_t)room * sizeof *larger);
-        if (!larger)
-            return; /* then the first ones speak for it */
-        failures.list = larger;
-        failures.room = room;
-    }
-    struct api_failure *failure = &failures.list[failures.count++];
-    *failure = (struct api_failure){
-        .request = operation->request, .file = operation->api.file, .code = operation->code};
-    snprintf(failure->words, sizeof failure->words, "%.*s", MPI_MAX_ERROR_STRING - 1, operation->api.error.text);
+    operation->next = NULL;
+    if (!failed)
+        failed_last = &failed;
+    *failed_last = operation;
+    failed_last = &operation->next;
 }
 
-int api_failures_take(const struct api_failure **ret_failures)
+struct api_operation *api_failures_take(void)
 {
-    const int count = failures.count;
-    *ret_failures = failures.list;
-    failures.count = 0;
-    return count;
+    struct api_operation *list = failed;
+    failed = NULL;
+    return list;
+}
+
+void api_failures_drop(struct api_operation *list)
+{
+    while (list) {
+        struct api_operation *operation = list;
+        list = operation->next;
+        api_operation_unref(operation);
+    }
 }
 
 /* ---- requests ---- */
@@ -110,9 +108,11 @@ static int query(void *state, MPI_Status *status)
 static int release(void *state)
 {
     struct api_operation *operation = state;
-    if (operation->code != MPI_SUCCESS && !atomic_load(&operation->abandoned))
-        remember_failure(operation);
     leave_live(operation);
+    if (operation->code != MPI_SUCCESS && !atomic_load(&operation->abandoned)) {
+        remember_failure(operation);
+        return MPI_SUCCESS;
+    }
     pthread_mutex_lock(&live_lock);
     operation->next = released;
     released = operation;

@@ -31,14 +31,6 @@ struct api_operation *api_operation_start(struct api *api, const struct api_call
 void api_operation_reserve(struct file *file);
 void api_operation_unref(struct api_operation *operation);
 
-/* A failure that a completing call has just met, in this thread. */
-struct api_failure {
-    MPI_Request request;
-    struct file *file;
-    int code;
-    char words[MPI_MAX_ERROR_STRING];
-};
-
 /* Frees operations whose requests the program has completed. */
 void api_operations_sweep(void);
 
@@ -48,7 +40,8 @@ int api_requests_live(void);
 /* MPI_Request_free: nobody will ask for its outcome. Does nothing where the request is none of ours. */
 void api_request_abandon(MPI_Request request);
 
-/* Failures of requests that this thread completed since the last call: the list stays until the next. */
-int api_failures_take(const struct api_failure **ret_failures);
+/* Failed operations whose requests this thread has completed since the last call, linked by `next`; to be dropped. */
+struct api_operation *api_failures_take(void);
+void api_failures_drop(struct api_operation *list);
 
 #endif

@@ -2,6 +2,7 @@
  * passed on as they are. A failed request of ours calls the error handler of its file, not that of a communicator. */
 #include "mpi/real.h"
 #include "mpi/wait.h"
+#include "mpiio/api/api_hook.h"
 #include "mpiio/api/api_operation.h"
 #include "mpiio/mem.h"
 
@@ -22,6 +23,15 @@ static bool passive(void)
     return api_requests_live() == 0 && pending_count() == 0;
 }
 
+/* Nothing of ours is among what this call waits for; another thread may start something meanwhile. */
+#define PASS(call)                                                                                                     \
+    if (passive()) {                                                                                                   \
+        api_hook_enter();                                                                                              \
+        const int passed = (call);                                                                                     \
+        api_hook_leave();                                                                                              \
+        return passed;                                                                                                 \
+    }
+
 /* A call without a request of ours may be the first of the process. */
 static void ready(const char *function)
 {
@@ -35,10 +45,11 @@ static void ready(const char *function)
 static int tell_one(int code)
 {
     api_operations_sweep();
-    const struct api_failure *failures;
-    if (api_failures_take(&failures) == 0)
-        return code;
-    return api_raise(failures[0].file, failures[0].code, failures[0].words);
+    struct api_operation *failed = api_failures_take();
+    if (failed)
+        code = api_raise(failed->api.file, failed->code, failed->api.error.text);
+    api_failures_drop(failed);
+    return code;
 }
 
 static int wait_one(MPI_Request *request, MPI_Status *status)
@@ -52,7 +63,8 @@ static int wait_one(MPI_Request *request, MPI_Status *status)
 int MPI_Wait(MPI_Request *request, MPI_Status *status)
 {
     ready("MPI_Wait");
-    return passive() ? real.Wait(request, status) : wait_one(request, status);
+    PASS(real.Wait(request, status))
+    return wait_one(request, status);
 }
 API_ALIAS(Wait);
 
@@ -69,8 +81,7 @@ API_ALIAS(Test);
 int MPI_Waitany(int count, MPI_Request requests[], int *index, MPI_Status *status)
 {
     ready("MPI_Waitany");
-    if (passive())
-        return real.Waitany(count, requests, index, status);
+    PASS(real.Waitany(count, requests, index, status))
     int code, flag = 0;
     WAIT_UNTIL(flag, real.Waitany(count, requests, index, status), real.Testany(count, requests, index, &flag, status));
     (void)flag;
@@ -121,20 +132,19 @@ static MPI_Request *copy_of(int count, const MPI_Request *requests)
 /* What failed, in the statuses of what was completed: status k is that of request indices[k] (NULL: of request k). */
 static int tell_many(int code, int count, const int *indices, const MPI_Request *before, MPI_Status *statuses)
 {
-    const struct api_failure *failures;
     api_operations_sweep();
-    const int failed = api_failures_take(&failures);
-    if (failed == 0)
+    struct api_operation *list = api_failures_take();
+    if (!list)
         return code;
-    if (statuses != MPI_STATUSES_IGNORE)
-        for (int k = 0; k < count; k++) {
-            statuses[k].MPI_ERROR = code == MPI_SUCCESS ? MPI_SUCCESS : statuses[k].MPI_ERROR;
-            for (int i = 0; i < failed; i++) /* without memory for the list, all of them may be the one that failed */
-                if (!before || before[indices ? indices[k] : k] == failures[i].request)
-                    statuses[k].MPI_ERROR = failures[i].code;
-        }
-    for (int i = 0; i < failed; i++)
-        api_raise(failures[i].file, failures[i].code, failures[i].words);
+    for (int k = 0; k < count && code == MPI_SUCCESS && statuses != MPI_STATUSES_IGNORE; k++)
+        statuses[k].MPI_ERROR = MPI_SUCCESS;
+    for (const struct api_operation *failed = list; failed; failed = failed->next) {
+        for (int k = 0; k < count && statuses != MPI_STATUSES_IGNORE; k++)
+            if (!before || before[indices ? indices[k] : k] == failed->request) /* no memory: it may be any */
+                statuses[k].MPI_ERROR = failed->code;
+        api_raise(failed->api.file, failed->code, failed->api.error.text);
+    }
+    api_failures_drop(list);
     return MPI_ERR_IN_STATUS;
 }
 
@@ -142,8 +152,7 @@ static int tell_many(int code, int count, const int *indices, const MPI_Request 
 int MPI_Waitall(int count, MPI_Request requests[], MPI_Status statuses[])
 {
     ready("MPI_Waitall");
-    if (passive())
-        return real.Waitall(count, requests, statuses);
+    PASS(real.Waitall(count, requests, statuses))
     bool failed = false;
     for (int i = 0; i < count; i++) {
         MPI_Status *status = statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : &statuses[i];
@@ -174,8 +183,7 @@ API_ALIAS(Testall);
 int MPI_Waitsome(int count, MPI_Request requests[], int *done, int indices[], MPI_Status statuses[])
 {
     ready("MPI_Waitsome");
-    if (passive())
-        return real.Waitsome(count, requests, done, indices, statuses);
+    PASS(real.Waitsome(count, requests, done, indices, statuses))
     int code;
     MPI_Request *before = copy_of(count, requests);
     *done = 0;

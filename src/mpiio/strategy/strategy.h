@@ -31,10 +31,12 @@ struct collective {
     int state;
     struct work work;
     bool working;
-    struct develop_check check;
-    struct collective_order order;
+    union { /* one after the other: programs keep thousands of these under way */
+        struct develop_check check;
+        struct collective_order order;
+        struct exchange_refusal refusal; /* where there was no memory for the exchange */
+    };
     struct exchange *exchange; /* of strategies that exchange */
-    struct exchange_refusal refusal;
 };
 
 struct strategy {

@@ -36,6 +36,8 @@ static void start(struct collective *collective)
     const struct pl_error late = file_late(file, &heard);
     exchange_new(&own, &collective->request, &file->memory, &collective->error, &late, heard, &collective->exchange,
                  &collective->error);
+    if (!collective->exchange)
+        collective->refusal = (struct exchange_refusal){0};
 }
 
 static void finish(struct collective *collective)

@@ -60,10 +60,15 @@ static void start_thread(void)
     pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
+/* Under the lock: it is found out once. */
 static int threads_wanted(void)
 {
-    const long cores = sysconf(_SC_NPROCESSORS_ONLN);
-    return cores < 1 ? 1 : cores < THREADS_MAX ? (int)cores : THREADS_MAX;
+    static int wanted;
+    if (wanted == 0) {
+        const long cores = sysconf(_SC_NPROCESSORS_ONLN);
+        wanted = cores < 1 ? 1 : cores < THREADS_MAX ? (int)cores : THREADS_MAX;
+    }
+    return wanted;
 }
 
 void work_submit(struct work *work, void (*run)(struct work *work))
