@@ -2,7 +2,7 @@
 # clang-tidy finds nothing in our sources. Fails on the first finding of a check that .clang-tidy switches on.
 # A source that passed is looked at again only when it, a header or .clang-tidy changed.
 # processors: 2
-# timeout: 600
+# timeout: 1500
 source "$(dirname "$0")/../lib.sh"
 
 tool=$(command -v clang-tidy-14 || command -v clang-tidy) || skip "clang-tidy 14 is not installed"

@@ -4,6 +4,7 @@
 # when a byte of the file or of memory is wrong, a count, a position or a size is not what the standard says, a call
 # returns an error, or nothing happens for a minute. The message says how to repeat the case.
 # processors: 2
+# labels: asan
 # timeout: 300
 source "$(dirname "$0")/../lib.sh"
 source "$(dirname "$0")/../engine.sh"
