@@ -26,7 +26,7 @@ struct wait_hooks {
     void (*enter)(void); /* a call of MPI that cannot be taken apart begins, */
     void (*leave)(void); /* and is over */
 };
-void wait_set_hooks(const struct wait_hooks *hooks);
+void wait_set_hooks(const struct wait_hooks *given);
 void wait_enter(void);
 void wait_leave(void);
 

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+/* NOLINTNEXTLINE(readability-non-const-parameter): it is written through later */
 pl_status access_memory_init(struct access_memory *memory, struct typemap *map, char *base, struct pl_error *error)
 {
     *memory = (struct access_memory){.base = base};

@@ -129,8 +129,9 @@ int MPI_File_create_errhandler(MPI_File_errhandler_function *function, MPI_Errha
 {
     struct api api;
     api_begin_free(&api, "MPI_File_create_errhandler");
-    if (api_wants_pointer(&api, (const void *)(size_t)function, "the function") == PL_OK &&
-        api_wants_pointer(&api, handler, "the place for the handler") == PL_OK)
+    if (!function)
+        pl_fail(&api.error, PL_E_ARG, "the function is NULL");
+    else if (api_wants_pointer(&api, handler, "the place for the handler") == PL_OK)
         error_handler_create((struct error_function){.c = function}, handler, &api.error);
     return api_end(&api);
 }

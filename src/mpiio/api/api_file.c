@@ -83,7 +83,7 @@ int MPI_File_open(MPI_Comm comm, const char *name, int amode, MPI_Info info, MPI
     struct file *used = file ? file : spare(&emergency);
     if (file_open_coll(comm, name, amode, info, &own, used, &api.error) == PL_OK && used->is_system)
         code = open_system(&api, comm, name, amode, info, used);
-    if (api.error.status == PL_OK && code == MPI_SUCCESS) {
+    if (api.error.status == PL_OK && code == MPI_SUCCESS && file && fh) {
         file->handler = api_default_handler();
         error_handler_hold(file->handler, &api.error);
         if (!file->is_system)

@@ -51,7 +51,7 @@ static struct view *make_view(struct file *file, MPI_Offset displacement, MPI_Da
                               const char *datarep, struct pl_error *error)
 {
     struct view *view = NULL;
-    const struct datarep *rep;
+    const struct datarep *rep = NULL;
     int64_t bytes = 0;
     if (etype == MPI_DATATYPE_NULL || filetype == MPI_DATATYPE_NULL)
         pl_fail(error, PL_E_TYPE, "etype or filetype is MPI_DATATYPE_NULL");
@@ -128,7 +128,7 @@ int MPI_File_get_type_extent(MPI_File fh, MPI_Datatype type, MPI_Aint *extent)
         return api_end_system(file, api_system.File_get_type_extent(file->system, type, extent));
     int64_t bytes = 0;
     const int code = type_extent(fh, type, extent ? &bytes : NULL);
-    if (code == MPI_SUCCESS)
+    if (code == MPI_SUCCESS && extent)
         *extent = (MPI_Aint)bytes;
     return code;
 }
@@ -142,7 +142,7 @@ int MPI_File_get_type_extent_c(MPI_File fh, MPI_Datatype type, MPI_Count *extent
         return api_end_system(file, api_system.File_get_type_extent_c(file->system, type, extent));
     int64_t bytes = 0;
     const int code = type_extent(fh, type, extent ? &bytes : NULL);
-    if (code == MPI_SUCCESS)
+    if (code == MPI_SUCCESS && extent)
         *extent = bytes;
     return code;
 }
