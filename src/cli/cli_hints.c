@@ -1,21 +1,18 @@
 /* piolet hints: the hints that our MPI-IO understands, from its own table. */
-#include "base/json.h"
-#include "cli/cli.h"
-#include "cli/cli_target.h"
+#include "cli/cli_listing.h"
 #include "cli/cli_wrap.h"
 
-#include <getopt.h>
 #include <piolet/mpiio.h>
 #include <stdio.h>
-#include <string.h>
 
 extern const struct cli_verb cli_verb_hints;
 
 typedef int hint_at(int index, struct piolet_hint *ret);
 
-static void print_table(hint_at *at)
+static void print_table(cli_listing_function *function)
 {
     enum { NAME = 24, DEFAULT = 16, HELP = 4 };
+    hint_at *at = (hint_at *)function;
     struct piolet_hint hint;
     printf("%-*s%-*s%s\n", NAME, "NAME", DEFAULT, "DEFAULT", "ALLOWED");
     for (int i = 0; at(i, &hint) == 0; i++) {
@@ -29,45 +26,25 @@ static void print_table(hint_at *at)
     }
 }
 
-static void print_json(hint_at *at)
+static void print_json(cli_listing_function *function, struct json *json)
 {
-    struct json json = {.stream = stdout};
+    hint_at *at = (hint_at *)function;
     struct piolet_hint hint;
-    json_array_begin(&json, NULL);
     for (int i = 0; at(i, &hint) == 0; i++) {
-        json_row_begin(&json, NULL);
-        json_put_string(&json, "name", hint.name);
-        json_put_string(&json, "default", hint.default_value);
-        json_put_string(&json, "allowed", hint.allowed);
-        json_put_bool(&json, "changeable", hint.changeable);
-        json_put_string(&json, "help", hint.help);
-        json_object_end(&json);
+        json_row_begin(json, NULL);
+        json_put_string(json, "name", hint.name);
+        json_put_string(json, "default", hint.default_value);
+        json_put_string(json, "allowed", hint.allowed);
+        json_put_bool(json, "changeable", hint.changeable);
+        json_put_string(json, "help", hint.help);
+        json_object_end(json);
     }
-    json_array_end(&json);
-    putchar('\n');
 }
 
 static int hints_run(int argc, char **argv)
 {
-    const char *argument;
-    bool json = false;
-    int option;
-    while ((option = cli_next(&cli_verb_hints, argc, argv, &argument)) > CLI_END)
-        json = true;
-    if (option == CLI_BAD)
-        return CLI_USAGE;
-    if (optind < argc)
-        return cli_usage_error(&cli_verb_hints, "takes no arguments, but '%s' is given", argv[optind]);
-    void *symbol = cli_target_engine_symbol(&cli_verb_hints, "piolet_hint_at");
-    hint_at *at;
-    if (!symbol)
-        return CLI_FAILED;
-    memcpy(&at, &symbol, sizeof at); /* ISO C has no cast from an object to a function pointer */
-    if (json)
-        print_json(at);
-    else
-        print_table(at);
-    return CLI_OK;
+    static const struct cli_listing listing = {"piolet_hint_at", print_table, print_json};
+    return cli_listing_run(&cli_verb_hints, &listing, argc, argv);
 }
 
 const struct cli_verb cli_verb_hints = {
@@ -76,6 +53,6 @@ const struct cli_verb cli_verb_hints = {
     .synopsis = "[--json]",
     .details = "Hints are set by a program (MPI_Info), or from outside: PIOLET_HINTS=\"name=value ...\",\n"
                "or 'piolet preload --hints'.",
-    .options = (const struct cli_option[]){{1, "json", 0, NULL, "as a JSON array"}, {0}},
+    .options = CLI_LISTING_OPTIONS,
     .run = hints_run,
 };

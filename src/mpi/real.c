@@ -3,16 +3,11 @@
 #include <dlfcn.h>
 #include <link.h>
 #include <pthread.h>
-#include <stddef.h>
-#include <stdio.h>
 #include <string.h>
 
 struct real real;
 
-static const struct {
-    const char *name;
-    size_t place;
-} NAMES[] = {
+static const struct real_entry NAMES[] = {
 #define REAL(name) {"PMPI_" #name, offsetof(struct real, name)},
 #include "mpi/real.def"
 #undef REAL
@@ -38,6 +33,17 @@ static int note_foreign(struct dl_phdr_info *object, size_t size, void *found)
     return 0;
 }
 
+pl_status real_fill(void *table, const struct real_entry *entries, size_t count, struct pl_error *error)
+{
+    for (size_t i = 0; i < count; i++) {
+        void *function = dlsym(RTLD_NEXT, entries[i].name);
+        if (!function)
+            return pl_fail(error, PL_E_UNSUPPORTED, "the MPI of this process has no function %s", entries[i].name);
+        memcpy((char *)table + entries[i].place, &function, sizeof function);
+    }
+    return PL_OK;
+}
+
 static struct pl_error load_error;
 
 static void load_once(void)
@@ -50,15 +56,8 @@ static void load_once(void)
                 "; preload the one of the other build tree ('piolet preload' finds it)");
         return;
     }
-    for (size_t i = 0; i < sizeof NAMES / sizeof NAMES[0]; i++) {
-        void *function = dlsym(RTLD_NEXT, NAMES[i].name);
-        if (!function) {
-            pl_fail(&load_error, PL_E_UNSUPPORTED, "the MPI of this process has no function %s", NAMES[i].name);
-            return;
-        }
-        memcpy((char *)&real + NAMES[i].place, &function, sizeof function);
-    }
-    real.loaded = true;
+    if (real_fill(&real, NAMES, sizeof NAMES / sizeof NAMES[0], &load_error) == PL_OK)
+        real.loaded = true;
 }
 
 pl_status real_load(struct pl_error *error)
@@ -68,11 +67,4 @@ pl_status real_load(struct pl_error *error)
     if (!real.loaded)
         *error = load_error;
     return real.loaded ? PL_OK : error->status;
-}
-
-void *real_find(const char *name)
-{
-    char full[80];
-    snprintf(full, sizeof full, "P%s", name);
-    return dlsym(RTLD_NEXT, full);
 }

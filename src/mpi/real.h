@@ -10,6 +10,7 @@
 
 #include <mpi.h>
 #include <stdbool.h>
+#include <stddef.h>
 
 struct real {
     bool loaded;
@@ -24,7 +25,11 @@ extern struct real real;
  * the program belongs to the other one. */
 pl_status real_load(struct pl_error *error);
 
-/* A function that the table does not hold, such as the system's own MPI_File_open; NULL where there is none. */
-void *real_find(const char *name);
+/* Further tables of the same kind: pointers to functions of the MPI, by name ("PMPI_File_open") and place. */
+struct real_entry {
+    const char *name;
+    size_t place;
+};
+pl_status real_fill(void *table, const struct real_entry *entries, size_t count, struct pl_error *error);
 
 #endif
