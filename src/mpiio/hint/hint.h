@@ -29,8 +29,13 @@ struct hint_values {
     int64_t ind_rd_buffer_size, ind_wr_buffer_size;
     int64_t striping_unit; /* domains are aligned to it; 0: 64 KiB */
     int64_t striping_factor;
-    int64_t file_perm;  /* for open(2); -1: not given, 0666 */
-    int64_t largeblock; /* IBM_largeblock_io: collective access becomes independent */
+    int64_t file_perm;      /* for open(2); -1: not given, 0666 */
+    int64_t largeblock;     /* IBM_largeblock_io: collective access becomes independent */
+    int64_t io_buffer_size; /* IBM_io_buffer_size: stripe and buffer of an agent; 0: 16 blocks */
+    int64_t cb_block_size;  /* 0: as fits */
+    int64_t group_size;     /* ranks that access at once; 0: one for each node */
+    int64_t window_size;
+    int64_t access_ranges; /* blocks fetched ahead; 0: none */
 };
 
 enum hint_origin { HINT_DEFAULT, HINT_FILE, HINT_ENVIRONMENT, HINT_INFO };

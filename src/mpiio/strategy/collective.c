@@ -147,6 +147,8 @@ void collective_run_coll(struct collective *collective)
 
 void collective_clear(struct collective *collective)
 {
+    if (collective->strategy && collective->strategy->clear)
+        collective->strategy->clear(collective);
     exchange_free(collective->exchange);
     collective->exchange = NULL;
     access_request_clear(&collective->request);

@@ -10,6 +10,36 @@
 #include "mpiio/file/file.h"
 #include "mpiio/work/work.h"
 
+/* The parameters of the framework: what makes one row of the table differ from another. */
+enum scheme_order {                /* who accesses what when, where each rank accesses the file itself */
+                    ORDER_PLAIN,   /* all at once, each in the order of the file */
+                    ORDER_NODES,   /* the ranks of one colour at a time (node grouping) */
+                    ORDER_DATA,    /* all ranks, a part of their data at a time (data grouping) */
+                    ORDER_RANDOM,  /* all at once, each in an order of its own */
+                    ORDER_WINDOW,  /* what lies in a window that slides over the file */
+                    ORDER_WINDOWS, /* the same with a window for each storage device */
+};
+enum scheme_target { /* how the file is spread over the agents, where they access it for all */
+                     TARGET_NONE,
+                     TARGET_BLOCK,  /* one part of what is accessed for each agent */
+                     TARGET_CYCLIC, /* blocks in turn */
+                     TARGET_LAYOUT, /* blocks in turn, as the file lies on its devices */
+                     TARGET_BOUND, /* blocks in turn, counted from the file's first byte: a block has one agent for ever
+                                    */
+                     TARGET_FREE,  /* whoever is there first */
+};
+enum scheme_exchange { /* how data come to the agents */
+                       EXCHANGE_NONE,
+                       EXCHANGE_PIECES,   /* a message for each piece */
+                       EXCHANGE_GATHERED, /* one message for each pair and round */
+                       EXCHANGE_MEMORY,   /* memory that the ranks of a node share */
+};
+struct scheme {
+    enum scheme_order order;
+    enum scheme_target target;
+    enum scheme_exchange exchange;
+};
+
 /* Where the ranks' data come one after the other in rank order: how they find their places. */
 struct collective_order {
     int64_t mine[2], upto[2]; /* etypes and failures, of this rank and of all up to it */
@@ -36,14 +66,17 @@ struct collective {
         struct collective_order order;
         struct exchange_refusal refusal; /* where there was no memory for the exchange */
     };
-    struct exchange *exchange; /* of strategies that exchange */
+    struct exchange *exchange; /* of strategies that exchange by messages */
+    void *private;             /* whatever else the strategy needs: its own */
 };
 
 struct strategy {
     const char *name, *summary;
     bool exchanges; /* ranks meet in every call, so that errors are agreed in it */
+    struct scheme scheme;
     void (*start)(struct collective *collective);
     enum step (*step)(struct collective *collective);
+    void (*clear)(struct collective *collective); /* frees `private`; may be NULL */
 };
 
 extern const struct strategy *const STRATEGIES[]; /* ends with NULL */

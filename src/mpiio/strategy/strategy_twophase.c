@@ -64,6 +64,7 @@ const struct strategy strategy_twophase = {
     .name = "twophase",
     .summary = "agents exchange data with all ranks and access the file in large windows",
     .exchanges = true,
+    .scheme = {.target = TARGET_BLOCK, .exchange = EXCHANGE_GATHERED},
     .start = start,
     .step = step,
 };
