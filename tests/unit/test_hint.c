@@ -90,7 +90,7 @@ static void rows(void **state)
         for (int i = 0; i < count; i++)
             assert_string_not_equal(hint_row_at(i)->name, row->name);
     }
-    assert_int_equal(count, 26);
+    assert_int_equal(count, 30);
     assert_null(hint_row_at(-1));
     assert_string_equal(hint_row_at(0)->name, "piolet_impl");
     assert_false(hint_row_at(0)->changeable);
