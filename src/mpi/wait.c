@@ -49,7 +49,7 @@ void wait_leave(void)
         set->leave();
 }
 
-static void poke(MPI_Comm comm)
+void wait_poke(MPI_Comm comm)
 {
     int found;
     if (comm == MPI_COMM_NULL)
@@ -78,7 +78,7 @@ void wait_until(wait_ready *ready, void *arg, _Atomic uint32_t *word, MPI_Comm c
         const uint32_t seen = word ? atomic_load(word) : 0; /* before looking: a change after it is not slept through */
         if (ready(arg))
             return;
-        poke(comm);
+        wait_poke(comm);
         nap(word, seen, nap_ns);
     }
 }

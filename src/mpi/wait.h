@@ -30,6 +30,9 @@ void wait_set_hooks(const struct wait_hooks *given);
 void wait_enter(void);
 void wait_leave(void);
 
+/* Keeps MPI and the pending operations going once; nothing where `comm` is MPI_COMM_NULL. */
+void wait_poke(MPI_Comm comm);
+
 /* Waits for a request; MPI's code. */
 int wait_request(MPI_Request *request);
 

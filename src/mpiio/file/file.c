@@ -104,10 +104,11 @@ static void choose(struct file *file, const struct agree *agree, int first)
                                    .piece_bytes = agree_least(agree, first + PIECE),
                                    .monotone = agree_least(agree, first + MONOTONE) != 0,
                                    .atomic = file->atomic,
+                                   .one_node = file->ring != NULL,
                                    .hints = &file->values};
-    file->reading = strategy_choose(&facts);
+    file->reading = strategy_choose(&facts, &file->tune_reads);
     facts.write = true;
-    file->writing = strategy_choose(&facts);
+    file->writing = strategy_choose(&facts, &file->tune_writes);
     const bool gaps = agree_least(agree, first + CONTIGUOUS) == 0 || file->writing->exchanges;
     file->lock_writes = file_may_sieve_writes(file) && gaps;
 }

@@ -8,6 +8,7 @@
 #include "mpiio/exchange/exchange.h"
 #include "mpiio/hint/hint.h"
 #include "mpiio/log/log.h"
+#include "mpiio/ring/ring.h"
 #include "mpiio/shared/shared.h"
 #include "mpiio/storage/storage.h"
 #include "mpiio/view/view.h"
@@ -38,6 +39,7 @@ struct file {
     struct hint_values values; /* in force, the same on all ranks */
     struct node node;
     struct shared shared;
+    struct ring *ring; /* NULL where not all ranks share memory */
     struct log *log;
 
     pthread_mutex_t lock; /* of what follows */
@@ -47,8 +49,9 @@ struct file {
 
     /* State of the whole file, changed only where all ranks meet. */
     const struct strategy *reading, *writing;
-    bool lock_writes; /* some rank may sieve its writes */
-    int64_t sequence; /* collective data accesses so far */
+    bool tune_reads, tune_writes; /* they may find out by trying whether they are the best */
+    bool lock_writes;             /* some rank may sieve its writes */
+    int64_t sequence;             /* collective data accesses so far */
     struct exchange_memory memory;
     struct pending *queue; /* collective operations under way, in their order; see pending.h */
     struct file *next_active;

@@ -109,10 +109,15 @@ static pl_status begin(struct file *file, const char *name, MPI_Info info, struc
 
 static void set_up_rest_coll(struct file *file, int64_t size, struct pl_error *error)
 {
-    node_open_coll(file->comm, file->rank, file->size, SHARED_BYTES, &file->node);
+    /* The shared file pointer lies in the first page, the ring behind it. */
+    enum { POINTER_BYTES = 4096 };
+    const size_t bytes = POINTER_BYTES + (file->size > 1 ? ring_segment_bytes(file->size) : 0);
+    node_open_coll(file->comm, file->rank, file->size, bytes, &file->node);
     struct pl_error own = {0};
-    if (shared_open_coll(&file->shared, &file->node, file->node.segment, file->comm, file->rank, &own) != PL_OK &&
-        error->status == PL_OK)
+    shared_open_coll(&file->shared, &file->node, file->node.segment, file->comm, file->rank, &own);
+    if (file->node.alone && file->size > 1)
+        ring_new((char *)file->node.segment + POINTER_BYTES, file->node.rank, file->node.size, &file->ring, &own);
+    if (own.status != PL_OK && error->status == PL_OK)
         *error = own;
     if (error->status == PL_OK && view_new_bytes(&file->view, error) == PL_OK && (file->amode & MPI_MODE_APPEND)) {
         file->position = size;
@@ -123,17 +128,22 @@ static void set_up_rest_coll(struct file *file, int64_t size, struct pl_error *e
 
 static void choose_first(struct file *file)
 {
-    struct strategy_facts facts = {
-        .ranks = file->size, .piece_bytes = INT64_MAX, .monotone = true, .hints = &file->values};
-    file->reading = strategy_choose(&facts);
+    struct strategy_facts facts = {.ranks = file->size,
+                                   .piece_bytes = INT64_MAX,
+                                   .monotone = true,
+                                   .one_node = file->ring != NULL,
+                                   .hints = &file->values};
+    file->reading = strategy_choose(&facts, &file->tune_reads);
     facts.write = true;
-    file->writing = strategy_choose(&facts);
+    file->writing = strategy_choose(&facts, &file->tune_writes);
     file->lock_writes = file_may_sieve_writes(file) && file->writing->exchanges;
 }
 
 static void let_go_coll(struct file *file)
 {
     shared_close_coll(&file->shared);
+    ring_free(file->ring);
+    file->ring = NULL;
     node_close(&file->node);
     wait_enter();
     if (file->comm != MPI_COMM_NULL)

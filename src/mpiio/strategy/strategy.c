@@ -21,22 +21,32 @@ const struct strategy *strategy_find(const char *name)
     return NULL;
 }
 
-/* Pieces of this size and more reach the file at full speed by themselves. */
-static const int64_t PIECE_BYTES = 65536;
+/* Pieces of LARGE bytes and more reach the file at full speed by themselves; below SMALL they never do. In between it
+ * depends on the file system, and is tried. */
+static const int64_t LARGE_BYTES = 131072, SMALL_BYTES = 4096;
 
-const struct strategy *strategy_choose(const struct strategy_facts *facts)
+static const struct strategy *buffering(const struct strategy_facts *facts)
+{
+    return facts->one_node ? &strategy_ring : &strategy_twophase;
+}
+
+const struct strategy *strategy_choose(const struct strategy_facts *facts, bool *ret_tune)
 {
     const struct hint_values *hints = facts->hints;
-    const int64_t buffering = facts->write ? hints->cb_write : hints->cb_read;
+    const int64_t wish = facts->write ? hints->cb_write : hints->cb_read;
+    *ret_tune = false;
     /* Where order or place cannot be kept by an exchange, each rank goes by itself. */
     if (facts->atomic || !facts->monotone)
         return &strategy_independent;
     const struct strategy *named = strategy_find(hints->strategy);
     if (named)
-        return named;
-    if (facts->ranks == 1 || hints->largeblock || buffering == HINT_DISABLE)
+        return named == &strategy_ring ? buffering(facts) : named;
+    if (facts->ranks == 1 || hints->largeblock || wish == HINT_DISABLE)
         return &strategy_independent;
-    if (buffering == HINT_ENABLE || facts->piece_bytes < PIECE_BYTES)
-        return &strategy_twophase;
-    return &strategy_independent;
+    if (wish == HINT_ENABLE)
+        return buffering(facts);
+    if (facts->piece_bytes >= LARGE_BYTES)
+        return &strategy_independent;
+    *ret_tune = facts->piece_bytes >= SMALL_BYTES;
+    return buffering(facts);
 }

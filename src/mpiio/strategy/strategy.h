@@ -89,9 +89,11 @@ struct strategy_facts {
     int64_t piece_bytes; /* mean piece of the view that is cut finest */
     bool monotone;       /* of every rank */
     bool atomic;
+    bool one_node; /* all ranks share memory */
     const struct hint_values *hints;
 };
-const struct strategy *strategy_choose(const struct strategy_facts *facts);
+/* *ret_tune: the strategy may find out by trying whether it is the best. */
+const struct strategy *strategy_choose(const struct strategy_facts *facts, bool *ret_tune);
 
 /* The access as an operation: start once, step until done, clear. All ranks of the file start theirs in the same order.
  */

@@ -1,0 +1,123 @@
+#include "mpiio/cover/cover_store.h"
+
+#include "mpiio/access/access_lock.h"
+#include "mpiio/exchange/exchange_cover.h"
+#include "mpiio/mem.h"
+
+#include <string.h>
+
+enum { GAP_BYTES = 8192 }; /* gaps up to this size (in the mean) are cheaper to read and write back than to leave out */
+
+struct store {
+    const struct cover_manner *manner;
+    int64_t offset, bytes;
+    char *window;
+    const uint64_t *cover;
+    struct pl_error *error;
+};
+
+/* What is filled: from where to where, in how many runs, with how many bytes. */
+struct filling {
+    int64_t begin, end, runs, bytes;
+};
+
+static struct filling measure(const struct store *store)
+{
+    struct filling filling = {.begin = -1};
+    for (int64_t begin = 0, end; exchange_cover_next(store->cover, store->bytes, &begin, &end); begin = end) {
+        filling.begin = filling.begin < 0 ? begin : filling.begin;
+        filling.end = end;
+        filling.runs++;
+        filling.bytes += end - begin;
+    }
+    return filling;
+}
+
+static void write_range(const struct store *store, int64_t begin, int64_t end)
+{
+    struct pl_error error;
+    if (storage_write(store->manner->storage, store->offset + begin, store->window + begin, end - begin, NULL,
+                      &error) != PL_OK &&
+        store->error->status == PL_OK)
+        *store->error = error;
+}
+
+static void write_runs(const struct store *store)
+{
+    for (int64_t begin = 0, end; exchange_cover_next(store->cover, store->bytes, &begin, &end); begin = end)
+        write_range(store, begin, end);
+}
+
+/* Completes the gaps with what the file has, so that the whole can be written at once. */
+static bool fill_gaps(const struct store *store, const struct filling *filling)
+{
+    const int64_t span = filling->end - filling->begin;
+    char *back = mem_alloc((size_t)span);
+    struct pl_error error;
+    int64_t there = 0;
+    if (!back || storage_read(store->manner->storage, store->offset + filling->begin, back, span, &there, &error)) {
+        mem_free(back);
+        return false; /* then each run is written by itself */
+    }
+    memset(back + there, 0, (size_t)(span - there));
+    int64_t gap = filling->begin;
+    for (int64_t begin = gap, end; exchange_cover_next(store->cover, filling->end, &begin, &end); begin = gap = end)
+        memcpy(store->window + gap, back + (gap - filling->begin), (size_t)(begin - gap));
+    mem_free(back);
+    return true;
+}
+
+static void write_filled(const struct store *store, const struct filling *filling, bool whole)
+{
+    if (whole && (filling->runs == 1 || fill_gaps(store, filling)))
+        write_range(store, filling->begin, filling->end);
+    else
+        write_runs(store);
+}
+
+/* Where there are no locks, nobody sieves: runs are written by themselves. */
+static void write_locked(const struct store *store, const struct filling *filling, bool whole)
+{
+    struct storage *storage = store->manner->storage;
+    const int64_t offset = store->offset + filling->begin, span = filling->end - filling->begin;
+    struct pl_error error = {0};
+    if (access_lock(storage, STORAGE_EXCLUSIVE, offset, span, store->manner->poke, &error) != PL_OK) {
+        write_filled(store, filling, filling->runs == 1);
+        return;
+    }
+    write_filled(store, filling, whole);
+    error.status = PL_OK;
+    access_unlock(storage, offset, span, &error);
+    if (error.status != PL_OK && store->error->status == PL_OK)
+        *store->error = error;
+}
+
+static pl_status store_filling(const struct store *store, const struct filling *filling)
+{
+    const int64_t gaps = filling->end - filling->begin - filling->bytes;
+    store->error->status = PL_OK;
+    if (filling->runs == 0)
+        return PL_OK;
+    const bool sieve = filling->runs > 1 && store->manner->sieve && gaps / (filling->runs - 1) <= GAP_BYTES;
+    if (sieve || store->manner->lock)
+        write_locked(store, filling, sieve || filling->runs == 1);
+    else
+        write_filled(store, filling, filling->runs == 1);
+    return store->error->status;
+}
+
+pl_status cover_store(const struct cover_manner *manner, int64_t offset, char *window, int64_t bytes,
+                      const uint64_t *cover, struct pl_error *error)
+{
+    const struct store store = {manner, offset, bytes, window, cover, error};
+    const struct filling filling = measure(&store);
+    return store_filling(&store, &filling);
+}
+
+pl_status cover_store_all(const struct cover_manner *manner, int64_t offset, const char *window, int64_t bytes,
+                          struct pl_error *error)
+{
+    const struct store store = {manner, offset, bytes, (char *)window, NULL, error};
+    const struct filling filling = {.end = bytes, .runs = bytes > 0, .bytes = bytes};
+    return store_filling(&store, &filling);
+}

@@ -1,0 +1,268 @@
+#include "mpiio/ring/ring.h"
+
+#include "mpi/wait.h"
+#include "mpiio/mem.h"
+#include "mpiio/ring/ring_core.h"
+
+#include <stddef.h>
+
+enum { POKE_EVERY = 64 }; /* turns without progress between two pokes of MPI */
+
+/* ---- memory ---- */
+
+static size_t head_bytes(int ranks)
+{
+    const size_t bytes = sizeof(struct ring_shared) + (size_t)ranks * sizeof(struct ring_rank);
+    return (bytes + RING_PAGE - 1) / RING_PAGE * RING_PAGE;
+}
+
+size_t ring_segment_bytes(int ranks)
+{
+    return head_bytes(ranks) + (size_t)RING_BYTES_MAX / 8 + (size_t)RING_BYTES_MAX;
+}
+
+pl_status ring_new(void *memory, int rank, int ranks, struct ring **ret_ring, struct pl_error *error)
+{
+    struct ring *ring = mem_zalloc(1, sizeof *ring);
+    if (!ring)
+        return pl_fail(error, PL_E_NOMEM, "no memory for collective access");
+    ring->shared = memory;
+    ring->covers = (uint64_t *)((char *)memory + head_bytes(ranks));
+    ring->blocks = (char *)ring->covers + RING_BYTES_MAX / 8;
+    ring->rank = rank;
+    ring->ranks = ranks;
+    *ret_ring = ring;
+    return PL_OK;
+}
+
+static void clear_call(struct ring *ring)
+{
+    typemap_cursor_clear(&ring->file);
+    access_memory_clear(&ring->memory);
+}
+
+void ring_free(struct ring *ring)
+{
+    if (!ring)
+        return;
+    clear_call(ring);
+    mem_free(ring);
+}
+
+/* ---- start ---- */
+
+static void rewind_call(struct ring *ring)
+{
+    ring->position = ring->request->position;
+    ring->end = ring->position + (ring->own.status == PL_OK ? ring->request->bytes : 0);
+    ring->missing = ring->end;
+    if (ring->file.state)
+        typemap_cursor_seek(&ring->file, ring->position);
+    if (ring->memory.cursor.state)
+        access_memory_seek(&ring->memory, 0);
+}
+
+static void prepare(struct ring *ring)
+{
+    const struct access_request *request = ring->request;
+    if (ring->own.status != PL_OK || request->bytes == 0)
+        return;
+    if (access_memory_init(&ring->memory, request->memory, request->buffer, &ring->own) == PL_OK &&
+        !request->view->contiguous)
+        typemap_cursor_init(&ring->file, request->view->filetype, &ring->own);
+}
+
+void ring_start(struct ring *ring, const struct ring_setup *setup, const struct access_request *request,
+                const struct pl_error *own, const struct pl_error *late, bool late_heard)
+{
+    ring->setup = *setup;
+    ring->request = request;
+    ring->own = *own;
+    ring->late = *late;
+    ring->late_heard = late_heard;
+    ring->told_late = ring->failed = ring->map = ring->busy = false;
+    ring->io_error.status = PL_OK;
+    ring->done = 0;
+    ring->stage = STAGE_ENTER;
+    prepare(ring);
+    rewind_call(ring);
+}
+
+/* ---- the steps ---- */
+
+static enum step idle(struct ring *ring)
+{
+    if (!ring->setup.async && ++ring->idle % POKE_EVERY == 0)
+        wait_poke(ring->setup.comm);
+    return STEP_PENDING;
+}
+
+/* How far all ranks have got. */
+static int64_t least_cursor(const struct ring *ring)
+{
+    int64_t least = RING_END;
+    for (int i = 0; i < ring->ranks; i++) {
+        const int64_t cursor = atomic_load(ring_cursor(ring, i));
+        least = cursor < least ? cursor : least;
+    }
+    return least;
+}
+
+static void publish(struct ring *ring, int64_t block)
+{
+    atomic_store(ring_cursor(ring, ring->rank), block);
+}
+
+static bool move_own(struct ring *ring)
+{
+    const int64_t block = ring_own_block(ring);
+    if (block == RING_END)
+        return false;
+    struct ring_slot *slot = ring_slot_of(ring, block);
+    const bool write = ring->request->write;
+    if (atomic_load(&slot->tag) != ring_tag(block, write ? RING_OPEN : RING_READY))
+        return false;
+    if (write)
+        ring_fill(ring, slot, block);
+    else
+        ring_empty(ring, slot, block);
+    publish(ring, ring_own_block(ring));
+    return true;
+}
+
+static bool is_over(const struct ring *ring)
+{
+    if (ring->busy || least_cursor(ring) != RING_END)
+        return false;
+    for (int i = 0; i < ring->plan.slots; i++)
+        if (ring_tag_block(atomic_load(&ring->shared->slot[i].tag)) <= ring->plan.last)
+            return false;
+    return true;
+}
+
+static void run_direct(struct ring *ring, MPI_Comm poke)
+{
+    ring->setup.manner.poke = poke;
+    struct pl_error error = {0};
+    if (access_run(ring->setup.storage, ring->request, &ring->setup.manner, &ring->done, &error) != PL_OK)
+        ring_note(ring, &error);
+    publish(ring, RING_END);
+}
+
+static void direct_in_thread(struct work *work)
+{
+    run_direct((struct ring *)((char *)work - offsetof(struct ring, work)), MPI_COMM_NULL);
+}
+
+static void start_direct(struct ring *ring)
+{
+    if (ring->position == ring->end) {
+        publish(ring, RING_END);
+    } else if (ring->setup.async) {
+        ring->busy = true;
+        work_submit(&ring->work, direct_in_thread);
+    } else {
+        run_direct(ring, ring->setup.comm);
+    }
+}
+
+static void start_words(struct ring *ring)
+{
+    agree_start(&ring->agree, ring->setup.comm, ring->setup.rank, &ring->own, NULL, 0);
+    ring->failed = true;
+    ring->stage = STAGE_WORDS;
+}
+
+static void after_meeting(struct ring *ring)
+{
+    if (ring->plan.failed) {
+        start_words(ring);
+        return;
+    }
+    ring->stage = STAGE_MOVE;
+    if (ring->plan.direct)
+        start_direct(ring);
+}
+
+/* All is stored or fetched. Another try, words about a failure, or the end. */
+static void after_moving(struct ring *ring)
+{
+    if (atomic_load(&ring->shared->failed)) {
+        if (ring->own.status == PL_OK)
+            ring->own = ring->io_error;
+        start_words(ring);
+    } else if (atomic_load(&ring->shared->unproved)) {
+        ring->map = true;
+        rewind_call(ring);
+        ring->stage = STAGE_ENTER;
+    } else if (ring->plan.late) {
+        agree_start(&ring->agree, ring->setup.comm, ring->setup.rank, &ring->late, NULL, 0);
+        ring->stage = STAGE_LATE;
+    } else {
+        ring->stage = STAGE_DONE;
+    }
+}
+
+static enum step move_step(struct ring *ring)
+{
+    bool moved;
+    do {
+        moved = !ring->plan.direct && move_own(ring);
+        moved = ring_serve(ring, least_cursor(ring)) || moved;
+    } while (moved);
+    if (!is_over(ring))
+        return STEP_PENDING;
+    ring_tune_left(ring);
+    after_moving(ring);
+    return STEP_DONE;
+}
+
+enum step ring_step(struct ring *ring)
+{
+    for (;;) {
+        switch (ring->stage) {
+        case STAGE_ENTER:
+            ring_enter(ring);
+            ring->stage = STAGE_MEET;
+            break;
+        case STAGE_MEET:
+            if (!ring_opened(ring))
+                return idle(ring);
+            after_meeting(ring);
+            break;
+        case STAGE_MOVE:
+            if (move_step(ring) == STEP_PENDING)
+                return idle(ring);
+            break;
+        case STAGE_WORDS:
+        case STAGE_LATE:
+            if (agree_step(&ring->agree) == STEP_PENDING)
+                return STEP_PENDING;
+            ring->told_late = ring->stage == STAGE_LATE;
+            ring->stage = STAGE_DONE;
+            break;
+        case STAGE_DONE:
+            clear_call(ring);
+            return STEP_DONE;
+        }
+    }
+}
+
+/* ---- the outcome ---- */
+
+pl_status ring_result(struct ring *ring, int64_t *ret_done, struct pl_error *error)
+{
+    *ret_done = 0;
+    if (ring->failed)
+        return agree_result(&ring->agree, error);
+    *ret_done = ring->plan.direct ? ring->done
+                                  : (ring->missing < ring->end ? ring->missing : ring->end) - ring->request->position;
+    if (!ring->told_late || (ring->late.status != PL_OK && ring->late_heard))
+        return PL_OK;
+    return agree_result(&ring->agree, error);
+}
+
+struct pl_error ring_told_late(const struct ring *ring)
+{
+    return ring->told_late ? ring->late : (struct pl_error){.status = PL_OK};
+}

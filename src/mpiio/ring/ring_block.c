@@ -1,0 +1,163 @@
+/* Blocks and the file: whoever sees that a block is complete writes it; whoever needs one first reads it. */
+#include "mpiio/cover/cover_store.h"
+#include "mpiio/ring/ring_core.h"
+#include "mpiio/ring/ring_print.h"
+
+#include <stddef.h>
+#include <string.h>
+
+void ring_note(struct ring *ring, const struct pl_error *error)
+{
+    if (ring->io_error.status == PL_OK)
+        ring->io_error = *error;
+    atomic_store_explicit(&ring->shared->failed, true, memory_order_relaxed);
+}
+
+/* ---- writing ---- */
+
+/* Hands the place on to the block that comes next there. Everything about this one is stored before. */
+static void turn(struct ring *ring, struct ring_slot *slot, int64_t block)
+{
+    atomic_store_explicit(&slot->tag, ring_tag(block + ring->plan.slots, RING_OPEN), memory_order_release);
+}
+
+static void store(struct ring *ring, struct ring_slot *slot, int64_t block)
+{
+    const struct ring_setup *setup = &ring->setup;
+    const struct cover_manner manner = {.storage = setup->storage,
+                                        .sieve = setup->sieve,
+                                        .lock = setup->lock_writes,
+                                        .poke = setup->async ? MPI_COMM_NULL : setup->comm};
+    const int64_t begin = ring_block_begin(ring, block), end = ring_block_end(ring, block);
+    char *memory = ring_memory(ring, slot);
+    struct pl_error error = {0};
+    if (ring->plan.map) {
+        const int64_t offset = block * ring->plan.block_bytes;
+        cover_store(&manner, offset, memory, end - offset, ring_cover(ring, slot), &error);
+        memset(ring_cover(ring, slot), 0, (size_t)(ring->plan.block_bytes / 8));
+    } else if (atomic_load_explicit(&slot->print, memory_order_relaxed) == ring_print_piece(begin, end - begin)) {
+        cover_store_all(&manner, begin, memory + (begin - block * ring->plan.block_bytes), end - begin, &error);
+    } else {
+        atomic_store_explicit(&ring->shared->unproved, true, memory_order_relaxed);
+    }
+    if (error.status != PL_OK)
+        ring_note(ring, &error);
+    atomic_store_explicit(&slot->print, 0, memory_order_relaxed);
+    turn(ring, slot, block);
+    atomic_store(&ring->shared->writing, false);
+}
+
+/* ---- reading ---- */
+
+static void fetch(struct ring *ring, struct ring_slot *slot, int64_t block)
+{
+    const int64_t begin = ring_block_begin(ring, block), end = ring_block_end(ring, block);
+    char *memory = ring_memory(ring, slot) + (begin - block * ring->plan.block_bytes);
+    struct pl_error error = {0};
+    slot->valid = 0;
+    if (storage_read(ring->setup.storage, begin, memory, end - begin, &slot->valid, &error) != PL_OK)
+        ring_note(ring, &error);
+    atomic_store(&slot->tag, ring_tag(block, RING_READY));
+}
+
+/* ---- both ---- */
+
+static void do_block(struct ring *ring, struct ring_slot *slot)
+{
+    const int64_t block = ring_tag_block(atomic_load_explicit(&slot->tag, memory_order_relaxed));
+    if (ring->request->write)
+        store(ring, slot, block);
+    else
+        fetch(ring, slot, block);
+}
+
+static void do_in_thread(struct work *work)
+{
+    struct ring *ring = (struct ring *)((char *)work - offsetof(struct ring, work));
+    do_block(ring, ring->working);
+}
+
+static void start_block(struct ring *ring, struct ring_slot *slot)
+{
+    if (!ring->setup.async) {
+        do_block(ring, slot);
+        return;
+    }
+    ring->working = slot;
+    ring->busy = true;
+    work_submit(&ring->work, do_in_thread);
+}
+
+static bool claim(struct ring_slot *slot, int64_t block)
+{
+    int64_t tag = ring_tag(block, RING_OPEN);
+    return atomic_compare_exchange_strong(&slot->tag, &tag, ring_tag(block, RING_BUSY));
+}
+
+static bool serve_write(struct ring *ring, int64_t least)
+{
+    struct ring_slot *found = NULL;
+    int64_t lowest = INT64_MAX;
+    for (int i = 0; i < ring->plan.slots; i++) {
+        struct ring_slot *slot = &ring->shared->slot[i];
+        const int64_t tag = atomic_load(&slot->tag), block = ring_tag_block(tag);
+        if (tag == ring_tag(block, RING_OPEN) && block < least && block <= ring->plan.last && block < lowest) {
+            lowest = block;
+            found = slot;
+        }
+    }
+    if (!found || atomic_exchange(&ring->shared->writing, true))
+        return false;
+    if (!claim(found, lowest)) {
+        atomic_store(&ring->shared->writing, false);
+        return true; /* things have changed: look again */
+    }
+    start_block(ring, found);
+    return true;
+}
+
+/* Does a rank need this block now? Where the data are dense, somebody will. */
+static bool wanted(const struct ring *ring, int64_t block)
+{
+    if (!ring->plan.map)
+        return true;
+    for (int i = 0; i < ring->ranks; i++)
+        if (atomic_load_explicit(ring_cursor(ring, i), memory_order_relaxed) == block)
+            return true;
+    return false;
+}
+
+static bool serve_read(struct ring *ring, int64_t least)
+{
+    struct ring_slot *found = NULL;
+    int64_t lowest = INT64_MAX;
+    bool moved = false;
+    for (int i = 0; i < ring->plan.slots; i++) {
+        struct ring_slot *slot = &ring->shared->slot[i];
+        int64_t tag = atomic_load(&slot->tag);
+        const int64_t block = ring_tag_block(tag);
+        if (block > ring->plan.last || tag == ring_tag(block, RING_BUSY))
+            continue;
+        if (block < least) /* all are done with it */
+            moved = atomic_compare_exchange_strong(&slot->tag, &tag, ring_tag(block + ring->plan.slots, RING_OPEN)) ||
+                    moved;
+        else if (tag == ring_tag(block, RING_OPEN) && block < lowest && wanted(ring, block)) {
+            lowest = block;
+            found = slot;
+        }
+    }
+    if (!found || !claim(found, lowest))
+        return moved;
+    start_block(ring, found);
+    return true;
+}
+
+bool ring_serve(struct ring *ring, int64_t least)
+{
+    if (ring->busy) {
+        if (!work_is_done(&ring->work))
+            return false;
+        ring->busy = false;
+    }
+    return ring->request->write ? serve_write(ring, least) : serve_read(ring, least);
+}

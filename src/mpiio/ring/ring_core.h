@@ -1,0 +1,179 @@
+/* Inside of the ring: what lies in shared memory, and one rank's end of it. */
+#ifndef PIOLET_MPIIO_RING_CORE_H
+#define PIOLET_MPIIO_RING_CORE_H
+
+#include "mpiio/access/access_memory.h"
+#include "mpiio/ring/ring.h"
+#include "mpiio/work/work.h"
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+enum { RING_SLOTS_MAX = 16, RING_LINE = 64, RING_PAGE = 4096 };
+#define RING_BYTES_MAX ((int64_t)64 << 20) /* of all blocks together */
+#define RING_END       INT64_MAX           /* a cursor behind everything */
+
+/* ---- in shared memory: of one call, and overwritten only by who opens the next: all ranks have entered that one,
+ * and so left this ---- */
+
+/* A place for a block. Its number and state are one word, so that one compare-and-swap hands it on. */
+enum ring_state {
+    RING_OPEN,  /* writing: being filled; reading: still empty */
+    RING_BUSY,  /* somebody writes it to the file, or reads it from there */
+    RING_READY, /* reading: its data are there */
+};
+struct ring_slot {
+    _Alignas(RING_LINE) _Atomic int64_t tag; /* block number × 4 + state */
+    _Atomic uint64_t print;                  /* sum over the pieces: see ring_print.h */
+    int64_t valid;                           /* reading: how many of the wanted bytes the file has */
+};
+
+/* What a rank tells the others. */
+struct ring_rank {
+    /* The block in which it has something next, for calls of even and odd number: it may enter the next call while
+     * others still look whether all are done with this one. */
+    _Alignas(RING_LINE) _Atomic int64_t cursor[2];
+    int64_t low, high, bytes; /* of the file: where its data lie, and how many they are */
+    int64_t left_ns;          /* when it was done with the call before */
+    bool failed, late;        /* it cannot take part; it has an older failure to tell */
+};
+
+/* What holds for a call: made by the last rank that enters it. */
+struct ring_plan {
+    int64_t low, high;   /* bytes of the file between which all data lie */
+    int64_t first, last; /* blocks; last < first: there are none */
+    int64_t block_bytes;
+    int slots;
+    bool failed, late;
+    bool map;    /* gaps or overlap: each block has a map of what is filled */
+    bool direct; /* the ranks access the file each for itself */
+};
+
+/* What is known of the ways to access this file: see ring_tune.c. */
+struct ring_record {
+    int64_t bytes; /* of the calls that it tells of */
+    int64_t calls;
+    int tried[2];
+    double cost[2]; /* nanoseconds for a byte */
+};
+struct ring_tune {
+    int64_t began_ns, bytes; /* of the last call; 0: it says nothing */
+    int way;
+    bool write;
+    struct ring_record record[2]; /* reading, writing */
+};
+
+struct ring_shared {
+    _Alignas(RING_LINE) _Atomic int64_t entered[2]; /* ranks, for calls of even and odd number */
+    _Alignas(RING_LINE) _Atomic int64_t opened;     /* the call that `plan` is for */
+    struct ring_plan plan;
+    _Alignas(RING_LINE) atomic_bool writing;  /* a block: one file takes one writer at a time without losing speed */
+    _Alignas(RING_LINE) atomic_bool failed;   /* some access has */
+    _Alignas(RING_LINE) atomic_bool unproved; /* a block was not covered once and once only, and has not been written */
+    struct ring_tune tune;
+    struct ring_slot slot[RING_SLOTS_MAX];
+    struct ring_rank rank[];
+};
+
+/* ---- of one rank ---- */
+
+enum ring_stage { STAGE_ENTER, STAGE_MEET, STAGE_MOVE, STAGE_WORDS, STAGE_LATE, STAGE_DONE };
+
+struct ring {
+    struct ring_shared *shared;
+    char *blocks;     /* in shared memory, like */
+    uint64_t *covers; /* the maps of what is filled */
+    int rank, ranks;  /* on the node */
+    int64_t calls;    /* that this rank has entered */
+
+    /* The call under way. */
+    struct ring_setup setup;
+    const struct access_request *request;
+    enum ring_stage stage;
+    struct pl_error own, late;
+    bool late_heard, told_late, failed;
+    bool map;              /* this is the second try, with maps */
+    struct ring_plan plan; /* a copy */
+    struct typemap_cursor file;
+    struct access_memory memory;
+    int64_t position, end; /* of the view's data: what comes next, and where it ends */
+    int64_t missing;       /* position of the first byte that the file does not have */
+    int64_t done;          /* of a direct access */
+    struct agree agree;
+    struct pl_error io_error; /* of blocks that this rank wrote or read */
+    struct work work;         /* a thread has a block, or the whole access */
+    struct ring_slot *working;
+    bool busy;
+    unsigned idle;
+};
+
+static inline int64_t ring_tag(int64_t block, enum ring_state state)
+{
+    return block * 4 + state;
+}
+
+static inline int64_t ring_tag_block(int64_t tag)
+{
+    return tag >> 2;
+}
+
+static inline struct ring_slot *ring_slot_of(const struct ring *ring, int64_t block)
+{
+    return &ring->shared->slot[(block - ring->plan.first) % ring->plan.slots];
+}
+
+static inline _Atomic int64_t *ring_cursor(const struct ring *ring, int rank)
+{
+    return &ring->shared->rank[rank].cursor[ring->calls % 2];
+}
+
+static inline int64_t ring_slot_index(const struct ring *ring, const struct ring_slot *slot)
+{
+    return slot - ring->shared->slot;
+}
+
+static inline char *ring_memory(const struct ring *ring, const struct ring_slot *slot)
+{
+    return ring->blocks + ring_slot_index(ring, slot) * ring->plan.block_bytes;
+}
+
+static inline uint64_t *ring_cover(const struct ring *ring, const struct ring_slot *slot)
+{
+    return ring->covers + ring_slot_index(ring, slot) * (ring->plan.block_bytes / 64);
+}
+
+/* Of a block: the bytes of the file that anybody may have. */
+static inline int64_t ring_block_begin(const struct ring *ring, int64_t block)
+{
+    const int64_t begin = block * ring->plan.block_bytes;
+    return begin > ring->plan.low ? begin : ring->plan.low;
+}
+
+static inline int64_t ring_block_end(const struct ring *ring, int64_t block)
+{
+    const int64_t end = ring->plan.high -
+                        block * ring->plan.block_bytes; /* no overflow at the end of the largest file */
+    return block * ring->plan.block_bytes + (end < ring->plan.block_bytes ? end : ring->plan.block_bytes);
+}
+
+/* ---- ring_meet.c ---- */
+int64_t ring_block_bytes(const struct ring_setup *setup, int *ret_slots);
+void ring_enter(struct ring *ring);
+bool ring_opened(struct ring *ring); /* the plan is there, and copied */
+
+/* ---- ring_tune.c: under way in the rank that opens a call ---- */
+bool ring_tune_direct(struct ring *ring, const struct ring_plan *plan, int64_t bytes);
+void ring_tune_left(struct ring *ring); /* every rank, at its end */
+
+/* ---- ring_move.c: this rank's pieces ---- */
+int64_t ring_own_block(const struct ring *ring); /* in which it has something next; RING_END */
+void ring_fill(struct ring *ring, struct ring_slot *slot, int64_t block);
+void ring_empty(struct ring *ring, struct ring_slot *slot, int64_t block);
+
+/* ---- ring_block.c: blocks and the file ---- */
+/* Does what can be done for blocks that are complete, or wanted next. False: nothing. */
+bool ring_serve(struct ring *ring, int64_t least);
+
+void ring_note(struct ring *ring, const struct pl_error *error);
+
+#endif
