@@ -4,8 +4,10 @@
 #include "mpi/wait.h"
 
 #include <fcntl.h>
+#include <limits.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <time.h>
@@ -14,6 +16,7 @@
 /* What the first rank of a node tells the others of it. */
 struct invitation {
     int64_t pid, fd; /* fd < 0: there is no segment */
+    int64_t leader;
     uint64_t nonce;
 };
 
@@ -32,7 +35,8 @@ static void *map(int fd, size_t bytes)
 
 static void found_segment(struct node *node, struct invitation *ret_invitation)
 {
-    *ret_invitation = (struct invitation){.pid = getpid(), .fd = -1, .nonce = fresh_nonce(node)};
+    ret_invitation->pid = getpid();
+    ret_invitation->nonce = fresh_nonce(node);
     const int fd = memfd_create("piolet", MFD_CLOEXEC);
     if (fd < 0)
         return;
@@ -76,14 +80,15 @@ static bool all_see_coll(const struct node *node, MPI_Comm comm)
     return least == 1;
 }
 
-static void share_coll(struct node *node, MPI_Comm comm)
+static void share_coll(struct node *node, MPI_Comm comm, int comm_rank)
 {
-    struct invitation invitation = {.fd = -1};
+    struct invitation invitation = {.fd = -1, .leader = comm_rank};
     if (node->rank == 0)
         found_segment(node, &invitation);
     MPI_Request request;
     if (real.Ibcast(&invitation, sizeof invitation, MPI_BYTE, 0, comm, &request) == MPI_SUCCESS)
         wait_request(&request);
+    node->leader = (int)invitation.leader;
     if (node->rank != 0)
         join_segment(node, &invitation);
     const bool shared = all_see_coll(node, comm);
@@ -103,7 +108,29 @@ static void count_nodes_coll(struct node *node, MPI_Comm comm)
     if (real.Iallreduce(mine, sum, 2, MPI_INT64_T, MPI_SUM, comm, &request) == MPI_SUCCESS)
         wait_request(&request);
     node->count = (int)sum[0];
+    node->everywhere = sum[1] == 0;
     node->alone = sum[0] == 1 && sum[1] == 0;
+}
+
+/* PIOLET_NODE_RANKS=n: nodes are taken to have at most n ranks, such as those of one NUMA domain. */
+static int ranks_wanted(void)
+{
+    const char *text = getenv("PIOLET_NODE_RANKS");
+    const long wanted = text ? strtol(text, NULL, 10) : 0;
+    return wanted > 0 && wanted < INT_MAX ? (int)wanted : INT_MAX;
+}
+
+static int split_coll(MPI_Comm comm, int comm_rank, MPI_Comm *ret_node)
+{
+    MPI_Comm whole;
+    int rank;
+    int code = real.Comm_split_type(comm, MPI_COMM_TYPE_SHARED, comm_rank, MPI_INFO_NULL, &whole);
+    if (code != MPI_SUCCESS)
+        return code;
+    real.Comm_rank(whole, &rank);
+    code = real.Comm_split(whole, rank / ranks_wanted(), rank, ret_node);
+    real.Comm_free(&whole);
+    return code;
 }
 
 void node_open_coll(MPI_Comm comm, int comm_rank, int comm_size, size_t bytes, struct node *ret_node)
@@ -112,12 +139,14 @@ void node_open_coll(MPI_Comm comm, int comm_rank, int comm_size, size_t bytes, s
     if (comm_size == 1) {
         void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
         ret_node->segment = memory == MAP_FAILED ? NULL : memory;
-        ret_node->alone = ret_node->segment != NULL;
+        ret_node->alone = ret_node->everywhere = ret_node->segment != NULL;
         return;
     }
     MPI_Comm node_comm;
     wait_enter();
-    const int code = real.Comm_split_type(comm, MPI_COMM_TYPE_SHARED, comm_rank, MPI_INFO_NULL, &node_comm);
+    const int code = ranks_wanted() == INT_MAX
+                         ? real.Comm_split_type(comm, MPI_COMM_TYPE_SHARED, comm_rank, MPI_INFO_NULL, &node_comm)
+                         : split_coll(comm, comm_rank, &node_comm);
     wait_leave();
     if (code != MPI_SUCCESS) {
         ret_node->count = comm_size;
@@ -125,7 +154,7 @@ void node_open_coll(MPI_Comm comm, int comm_rank, int comm_size, size_t bytes, s
     }
     real.Comm_rank(node_comm, &ret_node->rank);
     real.Comm_size(node_comm, &ret_node->size);
-    share_coll(ret_node, node_comm);
+    share_coll(ret_node, node_comm, comm_rank);
     real.Comm_free(&node_comm);
     count_nodes_coll(ret_node, comm);
 }

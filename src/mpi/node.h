@@ -9,10 +9,12 @@
 #include <stddef.h>
 
 struct node {
-    int rank, size; /* within the node */
-    int count;      /* nodes that the communicator spans */
-    bool alone;     /* the whole communicator is on this node, and its segment is seen by all */
-    void *segment;  /* NULL where these ranks cannot share memory: they use messages */
+    int rank, size;  /* within the node */
+    int leader;      /* the communicator's rank that is the first of this node */
+    int count;       /* nodes that the communicator spans */
+    bool everywhere; /* each node has a segment that all of its ranks see */
+    bool alone;      /* the whole communicator is on this node, and its segment is seen by all */
+    void *segment;   /* NULL where these ranks cannot share memory: they use messages */
     size_t bytes;
 };
 

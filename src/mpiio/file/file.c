@@ -104,7 +104,8 @@ static void choose(struct file *file, const struct agree *agree, int first)
                                    .piece_bytes = agree_least(agree, first + PIECE),
                                    .monotone = agree_least(agree, first + MONOTONE) != 0,
                                    .atomic = file->atomic,
-                                   .one_node = file->ring != NULL,
+                                   .shares = file->ring != NULL,
+                                   .one_node = file->node.alone,
                                    .hints = &file->values};
     file->reading = strategy_choose(&facts, &file->tune_reads);
     facts.write = true;

@@ -4,6 +4,7 @@
 #include "mpi/wait.h"
 #include "mpiio/error/error.h"
 #include "mpiio/mem.h"
+#include "mpiio/ring/ring_port.h"
 #include "mpiio/storage/fault.h"
 #include "mpiio/strategy/strategy.h"
 
@@ -111,12 +112,15 @@ static void set_up_rest_coll(struct file *file, int64_t size, struct pl_error *e
 {
     /* The shared file pointer lies in the first page, the ring behind it. */
     enum { POINTER_BYTES = 4096 };
-    const size_t bytes = POINTER_BYTES + (file->size > 1 ? ring_segment_bytes(file->size) : 0);
+    const size_t bytes = POINTER_BYTES + (file->size > 1 ? ring_segment_bytes(file->size, file->size) : 0);
     node_open_coll(file->comm, file->rank, file->size, bytes, &file->node);
+    const struct node *node = &file->node;
     struct pl_error own = {0};
-    shared_open_coll(&file->shared, &file->node, file->node.segment, file->comm, file->rank, &own);
-    if (file->node.alone && file->size > 1)
-        ring_new((char *)file->node.segment + POINTER_BYTES, file->node.rank, file->node.size, &file->ring, &own);
+    shared_open_coll(&file->shared, node, node->segment, file->comm, file->rank, &own);
+    if (node->everywhere && file->size > 1)
+        ring_new((char *)node->segment + POINTER_BYTES, node->rank, node->size, node->count, &file->ring, &own);
+    if (node->everywhere && node->count > 1)
+        ring_port_open_coll(file->ring, file->comm, node, &own);
     if (own.status != PL_OK && error->status == PL_OK)
         *error = own;
     if (error->status == PL_OK && view_new_bytes(&file->view, error) == PL_OK && (file->amode & MPI_MODE_APPEND)) {
@@ -131,7 +135,8 @@ static void choose_first(struct file *file)
     struct strategy_facts facts = {.ranks = file->size,
                                    .piece_bytes = INT64_MAX,
                                    .monotone = true,
-                                   .one_node = file->ring != NULL,
+                                   .shares = file->ring != NULL,
+                                   .one_node = file->node.alone,
                                    .hints = &file->values};
     file->reading = strategy_choose(&facts, &file->tune_reads);
     facts.write = true;

@@ -10,27 +10,30 @@ enum { POKE_EVERY = 64 }; /* turns without progress between two pokes of MPI */
 
 /* ---- memory ---- */
 
-static size_t head_bytes(int ranks)
+static size_t head_bytes(int ranks, int nodes)
 {
-    const size_t bytes = sizeof(struct ring_shared) + (size_t)ranks * sizeof(struct ring_rank);
+    const size_t bytes = sizeof(struct ring_shared) + (size_t)ranks * sizeof(struct ring_rank) +
+                         (size_t)nodes * sizeof(struct ring_span);
     return (bytes + RING_PAGE - 1) / RING_PAGE * RING_PAGE;
 }
 
-size_t ring_segment_bytes(int ranks)
+size_t ring_segment_bytes(int ranks, int nodes)
 {
-    return head_bytes(ranks) + (size_t)RING_BYTES_MAX / 8 + (size_t)RING_BYTES_MAX;
+    return head_bytes(ranks, nodes) + (size_t)RING_BYTES_MAX / 8 + (size_t)RING_BYTES_MAX;
 }
 
-pl_status ring_new(void *memory, int rank, int ranks, struct ring **ret_ring, struct pl_error *error)
+pl_status ring_new(void *memory, int rank, int ranks, int nodes, struct ring **ret_ring, struct pl_error *error)
 {
     struct ring *ring = mem_zalloc(1, sizeof *ring);
     if (!ring)
         return pl_fail(error, PL_E_NOMEM, "no memory for collective access");
     ring->shared = memory;
-    ring->covers = (uint64_t *)((char *)memory + head_bytes(ranks));
+    ring->covers = (uint64_t *)((char *)memory + head_bytes(ranks, nodes));
     ring->blocks = (char *)ring->covers + RING_BYTES_MAX / 8;
     ring->rank = rank;
     ring->ranks = ranks;
+    ring->nodes = nodes;
+    ring->spans = (struct ring_span *)&ring->shared->rank[ranks];
     *ret_ring = ring;
     return PL_OK;
 }
@@ -38,6 +41,7 @@ pl_status ring_new(void *memory, int rank, int ranks, struct ring **ret_ring, st
 static void clear_call(struct ring *ring)
 {
     typemap_cursor_clear(&ring->file);
+    typemap_cursor_clear(&ring->ahead);
     access_memory_clear(&ring->memory);
 }
 
@@ -46,6 +50,7 @@ void ring_free(struct ring *ring)
     if (!ring)
         return;
     clear_call(ring);
+    ring_port_free(ring->port);
     mem_free(ring);
 }
 
@@ -56,6 +61,7 @@ static void rewind_call(struct ring *ring)
     ring->position = ring->request->position;
     ring->end = ring->position + (ring->own.status == PL_OK ? ring->request->bytes : 0);
     ring->missing = ring->end;
+    ring->mark_position = ring->position;
     if (ring->file.state)
         typemap_cursor_seek(&ring->file, ring->position);
     if (ring->memory.cursor.state)
@@ -65,7 +71,10 @@ static void rewind_call(struct ring *ring)
 static void prepare(struct ring *ring)
 {
     const struct access_request *request = ring->request;
-    if (ring->own.status != PL_OK || request->bytes == 0)
+    if (ring->own.status != PL_OK || ring_port_prepare(ring, &ring->own) != PL_OK || request->bytes == 0)
+        return;
+    if (ring->nodes > 1 && !request->write && !request->view->contiguous &&
+        typemap_cursor_init(&ring->ahead, request->view->filetype, &ring->own) != PL_OK)
         return;
     if (access_memory_init(&ring->memory, request->memory, request->buffer, &ring->own) == PL_OK &&
         !request->view->contiguous)
@@ -97,13 +106,22 @@ static enum step idle(struct ring *ring)
     return STEP_PENDING;
 }
 
-/* How far all ranks have got. */
-static int64_t least_cursor(const struct ring *ring)
+int64_t ring_least(const struct ring *ring)
 {
     int64_t least = RING_END;
     for (int i = 0; i < ring->ranks; i++) {
         const int64_t cursor = atomic_load(ring_cursor(ring, i));
         least = cursor < least ? cursor : least;
+    }
+    return least;
+}
+
+int64_t ring_least_marked(const struct ring *ring)
+{
+    int64_t least = RING_END;
+    for (int i = 0; i < ring->ranks; i++) {
+        const int64_t marked = atomic_load(&ring->shared->rank[i].marked[ring->calls % 2]);
+        least = marked < least ? marked : least;
     }
     return least;
 }
@@ -132,7 +150,7 @@ static bool move_own(struct ring *ring)
 
 static bool is_over(const struct ring *ring)
 {
-    if (ring->busy || least_cursor(ring) != RING_END)
+    if (ring->busy || ring_least(ring) != RING_END || !ring_port_idle(ring))
         return false;
     for (int i = 0; i < ring->plan.slots; i++)
         if (ring_tag_block(atomic_load(&ring->shared->slot[i].tag)) <= ring->plan.last)
@@ -180,18 +198,19 @@ static void after_meeting(struct ring *ring)
         return;
     }
     ring->stage = STAGE_MOVE;
+    ring_port_begin(ring);
     if (ring->plan.direct)
         start_direct(ring);
 }
 
 /* All is stored or fetched. Another try, words about a failure, or the end. */
-static void after_moving(struct ring *ring)
+static void after_moving(struct ring *ring, int64_t verdict)
 {
-    if (atomic_load(&ring->shared->failed)) {
+    if (verdict & RING_FAILED) {
         if (ring->own.status == PL_OK)
             ring->own = ring->io_error;
         start_words(ring);
-    } else if (atomic_load(&ring->shared->unproved)) {
+    } else if (verdict & RING_UNPROVED) {
         ring->map = true;
         rewind_call(ring);
         ring->stage = STAGE_ENTER;
@@ -208,17 +227,21 @@ static enum step move_step(struct ring *ring)
     bool moved;
     do {
         moved = !ring->plan.direct && move_own(ring);
-        moved = ring_serve(ring, least_cursor(ring)) || moved;
+        if (ring->plan.nodes > 1) {
+            moved = (!ring->plan.direct && !ring->request->write && ring_mark_ahead(ring)) || moved;
+            moved = ring_port_step(ring) || moved;
+        }
+        moved = ring_serve(ring, ring_least(ring)) || moved;
     } while (moved);
     if (!is_over(ring))
         return STEP_PENDING;
     ring_tune_left(ring);
-    after_moving(ring);
     return STEP_DONE;
 }
 
 enum step ring_step(struct ring *ring)
 {
+    int64_t verdict;
     for (;;) {
         switch (ring->stage) {
         case STAGE_ENTER:
@@ -233,6 +256,12 @@ enum step ring_step(struct ring *ring)
         case STAGE_MOVE:
             if (move_step(ring) == STEP_PENDING)
                 return idle(ring);
+            ring->stage = STAGE_CLOSE;
+            break;
+        case STAGE_CLOSE:
+            if (!ring_closed(ring, &verdict))
+                return idle(ring);
+            after_moving(ring, verdict);
             break;
         case STAGE_WORDS:
         case STAGE_LATE:

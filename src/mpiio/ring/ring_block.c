@@ -15,8 +15,8 @@ void ring_note(struct ring *ring, const struct pl_error *error)
 
 /* ---- writing ---- */
 
-/* Hands the place on to the block that comes next there. Everything about this one is stored before. */
-static void turn(struct ring *ring, struct ring_slot *slot, int64_t block)
+/* Everything about the old one is stored before. */
+void ring_turn(struct ring *ring, struct ring_slot *slot, int64_t block)
 {
     atomic_store_explicit(&slot->tag, ring_tag(block + ring->plan.slots, RING_OPEN), memory_order_release);
 }
@@ -43,7 +43,7 @@ static void store(struct ring *ring, struct ring_slot *slot, int64_t block)
     if (error.status != PL_OK)
         ring_note(ring, &error);
     atomic_store_explicit(&slot->print, 0, memory_order_relaxed);
-    turn(ring, slot, block);
+    ring_turn(ring, slot, block);
     atomic_store(&ring->shared->writing, false);
 }
 
@@ -88,27 +88,45 @@ static void start_block(struct ring *ring, struct ring_slot *slot)
     work_submit(&ring->work, do_in_thread);
 }
 
-static bool claim(struct ring_slot *slot, int64_t block)
+bool ring_claim(struct ring_slot *slot, int64_t block)
 {
     int64_t tag = ring_tag(block, RING_OPEN);
     return atomic_compare_exchange_strong(&slot->tag, &tag, ring_tag(block, RING_BUSY));
+}
+
+/* Several nodes: may this node store the block, or give its place away? Others may still have to do with it. */
+static bool is_settled(const struct ring *ring, const struct ring_slot *slot, int64_t block)
+{
+    return ring->plan.nodes == 1 || atomic_load(&slot->settled) == block;
+}
+
+static bool pass_by(struct ring *ring, struct ring_slot *slot, int64_t tag)
+{
+    return atomic_compare_exchange_strong(&slot->tag, &tag,
+                                          ring_tag(ring_tag_block(tag) + ring->plan.slots, RING_OPEN));
 }
 
 static bool serve_write(struct ring *ring, int64_t least)
 {
     struct ring_slot *found = NULL;
     int64_t lowest = INT64_MAX;
+    bool moved = false;
     for (int i = 0; i < ring->plan.slots; i++) {
         struct ring_slot *slot = &ring->shared->slot[i];
         const int64_t tag = atomic_load(&slot->tag), block = ring_tag_block(tag);
-        if (tag == ring_tag(block, RING_OPEN) && block < least && block <= ring->plan.last && block < lowest) {
+        if (tag != ring_tag(block, RING_OPEN) || block >= least || block > ring->plan.last)
+            continue;
+        const enum ring_role role = ring_role(ring, block);
+        if (role == ROLE_NONE) {
+            moved = pass_by(ring, slot, tag) || moved;
+        } else if (role == ROLE_MINE && block < lowest && is_settled(ring, slot, block)) {
             lowest = block;
             found = slot;
         }
     }
     if (!found || atomic_exchange(&ring->shared->writing, true))
-        return false;
-    if (!claim(found, lowest)) {
+        return moved;
+    if (!ring_claim(found, lowest)) {
         atomic_store(&ring->shared->writing, false);
         return true; /* things have changed: look again */
     }
@@ -124,7 +142,27 @@ static bool wanted(const struct ring *ring, int64_t block)
     for (int i = 0; i < ring->ranks; i++)
         if (atomic_load_explicit(ring_cursor(ring, i), memory_order_relaxed) == block)
             return true;
+    for (int i = 0; i < ring->plan.nodes; i++)
+        if (i != ring->plan.node && block >= ring->spans[i].first && block <= ring->spans[i].last)
+            return true;
     return false;
+}
+
+/* Are all done with it? */
+static bool is_read(const struct ring *ring, const struct ring_slot *slot, int64_t tag, int64_t least)
+{
+    const int64_t block = ring_tag_block(tag);
+    if (block >= least)
+        return false;
+    switch (ring_role(ring, block)) {
+    case ROLE_MINE:
+        return is_settled(ring, slot, block);
+    case ROLE_OTHER:
+        return tag == ring_tag(block, RING_READY);
+    case ROLE_NONE:
+        break;
+    }
+    return true;
 }
 
 static bool serve_read(struct ring *ring, int64_t least)
@@ -134,19 +172,18 @@ static bool serve_read(struct ring *ring, int64_t least)
     bool moved = false;
     for (int i = 0; i < ring->plan.slots; i++) {
         struct ring_slot *slot = &ring->shared->slot[i];
-        int64_t tag = atomic_load(&slot->tag);
-        const int64_t block = ring_tag_block(tag);
+        const int64_t tag = atomic_load(&slot->tag), block = ring_tag_block(tag);
         if (block > ring->plan.last || tag == ring_tag(block, RING_BUSY))
             continue;
-        if (block < least) /* all are done with it */
-            moved = atomic_compare_exchange_strong(&slot->tag, &tag, ring_tag(block + ring->plan.slots, RING_OPEN)) ||
-                    moved;
-        else if (tag == ring_tag(block, RING_OPEN) && block < lowest && wanted(ring, block)) {
+        if (is_read(ring, slot, tag, least)) {
+            moved = pass_by(ring, slot, tag) || moved;
+        } else if (tag == ring_tag(block, RING_OPEN) && block < lowest && ring_role(ring, block) == ROLE_MINE &&
+                   wanted(ring, block)) {
             lowest = block;
             found = slot;
         }
     }
-    if (!found || !claim(found, lowest))
+    if (!found || !ring_claim(found, lowest))
         return moved;
     start_block(ring, found);
     return true;

@@ -26,6 +26,7 @@ struct ring_slot {
     _Alignas(RING_LINE) _Atomic int64_t tag; /* block number × 4 + state */
     _Atomic uint64_t print;                  /* sum over the pieces: see ring_print.h */
     int64_t valid;                           /* reading: how many of the wanted bytes the file has */
+    _Atomic int64_t settled;                 /* the block for which other nodes have sent, or got, all that is theirs */
 };
 
 /* What a rank tells the others. */
@@ -33,9 +34,10 @@ struct ring_rank {
     /* The block in which it has something next, for calls of even and odd number: it may enter the next call while
      * others still look whether all are done with this one. */
     _Alignas(RING_LINE) _Atomic int64_t cursor[2];
-    int64_t low, high, bytes; /* of the file: where its data lie, and how many they are */
-    int64_t left_ns;          /* when it was done with the call before */
-    bool failed, late;        /* it cannot take part; it has an older failure to tell */
+    _Atomic int64_t marked[2]; /* reading from other nodes: the block in which it has not yet said what it wants */
+    int64_t low, high, bytes;  /* of the file: where its data lie, and how many they are */
+    int64_t left_ns;           /* when it was done with the call before */
+    bool failed, late;         /* it cannot take part; it has an older failure to tell */
 };
 
 /* What holds for a call: made by the last rank that enters it. */
@@ -44,6 +46,7 @@ struct ring_plan {
     int64_t first, last; /* blocks; last < first: there are none */
     int64_t block_bytes;
     int slots;
+    int nodes, node; /* blocks belong to the nodes in turn; this one's number */
     bool failed, late;
     bool map;    /* gaps or overlap: each block has a map of what is filled */
     bool direct; /* the ranks access the file each for itself */
@@ -70,21 +73,34 @@ struct ring_shared {
     _Alignas(RING_LINE) atomic_bool writing;  /* a block: one file takes one writer at a time without losing speed */
     _Alignas(RING_LINE) atomic_bool failed;   /* some access has */
     _Alignas(RING_LINE) atomic_bool unproved; /* a block was not covered once and once only, and has not been written */
+    _Alignas(RING_LINE) _Atomic int64_t closed; /* several nodes: the call that all of them are done with, and */
+    int64_t verdict;                            /* what came of it */
     struct ring_tune tune;
     struct ring_slot slot[RING_SLOTS_MAX];
     struct ring_rank rank[];
 };
 
+/* Behind the ranks: the blocks in which each node has something; last < first: in none. */
+struct ring_span {
+    int64_t first, last;
+};
+
+/* What came of a call, on a node or on all. */
+enum { RING_FAILED = 1, RING_UNPROVED = 2 };
+
 /* ---- of one rank ---- */
 
-enum ring_stage { STAGE_ENTER, STAGE_MEET, STAGE_MOVE, STAGE_WORDS, STAGE_LATE, STAGE_DONE };
+enum ring_stage { STAGE_ENTER, STAGE_MEET, STAGE_MOVE, STAGE_CLOSE, STAGE_WORDS, STAGE_LATE, STAGE_DONE };
 
 struct ring {
     struct ring_shared *shared;
     char *blocks;     /* in shared memory, like */
     uint64_t *covers; /* the maps of what is filled */
-    int rank, ranks;  /* on the node */
-    int64_t calls;    /* that this rank has entered */
+    struct ring_span *spans;
+    struct ring_port *port; /* to the agents of other nodes; NULL: this rank is no agent, or there are none */
+    int rank, ranks;        /* on the node */
+    int nodes;
+    int64_t calls; /* that this rank has entered */
 
     /* The call under way. */
     struct ring_setup setup;
@@ -95,8 +111,10 @@ struct ring {
     bool map;              /* this is the second try, with maps */
     struct ring_plan plan; /* a copy */
     struct typemap_cursor file;
+    struct typemap_cursor ahead; /* for saying what is wanted from other nodes */
     struct access_memory memory;
     int64_t position, end; /* of the view's data: what comes next, and where it ends */
+    int64_t mark_position; /* what is wanted up to here has been said */
     int64_t missing;       /* position of the first byte that the file does not have */
     int64_t done;          /* of a direct access */
     struct agree agree;
@@ -104,6 +122,7 @@ struct ring {
     struct work work;         /* a thread has a block, or the whole access */
     struct ring_slot *working;
     bool busy;
+    bool meeting; /* a leader among the leaders */
     unsigned idle;
 };
 
@@ -156,10 +175,25 @@ static inline int64_t ring_block_end(const struct ring *ring, int64_t block)
     return block * ring->plan.block_bytes + (end < ring->plan.block_bytes ? end : ring->plan.block_bytes);
 }
 
+/* What this node has to do with a block. */
+enum ring_role {
+    ROLE_MINE,  /* it accesses the file */
+    ROLE_OTHER, /* another does, and this one has (or wants) data of it */
+    ROLE_NONE,
+};
+static inline enum ring_role ring_role(const struct ring *ring, int64_t block)
+{
+    if (ring->plan.nodes == 1 || block % ring->plan.nodes == ring->plan.node)
+        return ROLE_MINE;
+    const struct ring_span *span = &ring->spans[ring->plan.node];
+    return block >= span->first && block <= span->last ? ROLE_OTHER : ROLE_NONE;
+}
+
 /* ---- ring_meet.c ---- */
 int64_t ring_block_bytes(const struct ring_setup *setup, int *ret_slots);
 void ring_enter(struct ring *ring);
 bool ring_opened(struct ring *ring); /* the plan is there, and copied */
+bool ring_closed(struct ring *ring, int64_t *ret_verdict);
 
 /* ---- ring_tune.c: under way in the rank that opens a call ---- */
 bool ring_tune_direct(struct ring *ring, const struct ring_plan *plan, int64_t bytes);
@@ -169,11 +203,33 @@ void ring_tune_left(struct ring *ring); /* every rank, at its end */
 int64_t ring_own_block(const struct ring *ring); /* in which it has something next; RING_END */
 void ring_fill(struct ring *ring, struct ring_slot *slot, int64_t block);
 void ring_empty(struct ring *ring, struct ring_slot *slot, int64_t block);
+bool ring_mark_ahead(struct ring *ring);
+void ring_mark(uint64_t *cover, int64_t begin, int64_t bytes);
+
+/* ---- ring_port.h ---- */
+struct ring_port;
 
 /* ---- ring_block.c: blocks and the file ---- */
 /* Does what can be done for blocks that are complete, or wanted next. False: nothing. */
 bool ring_serve(struct ring *ring, int64_t least);
 
+int64_t ring_least(const struct ring *ring); /* how far all ranks have got */
+int64_t ring_least_marked(const struct ring *ring);
+void ring_turn(struct ring *ring, struct ring_slot *slot, int64_t block); /* to the block that comes next there */
+bool ring_claim(struct ring_slot *slot, int64_t block);
 void ring_note(struct ring *ring, const struct pl_error *error);
+
+/* ---- ring_port.c: between nodes ---- */
+pl_status ring_port_prepare(struct ring *ring, struct pl_error *error); /* takes the memory for a call */
+void ring_port_begin(struct ring *ring);                                /* the plan is known */
+bool ring_port_step(struct ring *ring);                                 /* false: nothing has moved */
+bool ring_port_idle(const struct ring *ring);                           /* nothing is on its way any more */
+void ring_port_free(struct ring_port *port);                            /* accepts NULL */
+/* The leader of a node (agent 0): what all nodes bring; true when *ret_all is there. */
+enum { RING_SUMMARY = 6 };
+void ring_port_gather_start(struct ring_port *port, const int64_t mine[RING_SUMMARY]);
+const int64_t *ring_port_gathered(struct ring_port *port); /* NULL: not yet; else RING_SUMMARY numbers of each node */
+int ring_port_node(const struct ring_port *port);
+bool ring_port_leads(const struct ring_port *port); /* accepts NULL */
 
 #endif

@@ -22,48 +22,64 @@ int64_t ring_block_bytes(const struct ring_setup *setup, int *ret_slots)
     return block;
 }
 
-static void gather(const struct ring *ring, struct ring_plan *ret_plan, int64_t *ret_bytes)
+/* What ranks and nodes bring together. */
+struct sum {
+    int64_t low, high, bytes;
+    bool failed, late;
+};
+
+static void add(struct sum *sum, const struct sum *more)
 {
-    *ret_plan = (struct ring_plan){.low = INT64_MAX};
-    *ret_bytes = 0;
+    sum->failed = sum->failed || more->failed;
+    sum->late = sum->late || more->late;
+    if (more->bytes == 0)
+        return;
+    sum->low = more->low < sum->low ? more->low : sum->low;
+    sum->high = more->high > sum->high ? more->high : sum->high;
+    if (__builtin_add_overflow(sum->bytes, more->bytes, &sum->bytes))
+        sum->bytes = INT64_MAX;
+}
+
+static struct sum sum_ranks(const struct ring *ring)
+{
+    struct sum sum = {.low = INT64_MAX};
     for (int i = 0; i < ring->ranks; i++) {
         const struct ring_rank *rank = &ring->shared->rank[i];
-        ret_plan->failed = ret_plan->failed || rank->failed;
-        ret_plan->late = ret_plan->late || rank->late;
-        if (rank->bytes == 0)
-            continue;
-        ret_plan->low = rank->low < ret_plan->low ? rank->low : ret_plan->low;
-        ret_plan->high = rank->high > ret_plan->high ? rank->high : ret_plan->high;
-        if (__builtin_add_overflow(*ret_bytes, rank->bytes, ret_bytes))
-            *ret_bytes = INT64_MAX;
+        add(&sum, &(struct sum){rank->low, rank->high, rank->bytes, rank->failed, rank->late});
     }
+    return sum;
 }
 
 static void prepare_slots(const struct ring *ring, const struct ring_plan *plan)
 {
+    const bool maps = plan->nodes > 1 || (plan->map && ring->request->write);
     for (int i = 0; i < plan->slots; i++) {
         struct ring_slot *slot = &ring->shared->slot[i];
         atomic_store_explicit(&slot->print, 0, memory_order_relaxed);
-        if (plan->map && ring->request->write && plan->first + i <= plan->last)
+        atomic_store_explicit(&slot->settled, -1, memory_order_relaxed);
+        if (maps && plan->first + i <= plan->last)
             memset(ring->covers + i * (plan->block_bytes / 64), 0, (size_t)(plan->block_bytes / 8));
         atomic_store_explicit(&slot->tag, ring_tag(plan->first + i, RING_OPEN), memory_order_relaxed);
     }
 }
 
-static void open_call(struct ring *ring)
+static void open_call(struct ring *ring, const struct sum *sum, int node)
 {
     struct ring_shared *shared = ring->shared;
-    struct ring_plan plan;
-    int64_t bytes;
-    gather(ring, &plan, &bytes);
+    struct ring_plan plan = {.low = sum->low,
+                             .high = sum->high,
+                             .nodes = ring->nodes,
+                             .node = node,
+                             .failed = sum->failed,
+                             .late = sum->late,
+                             .map = ring->map || sum->bytes != sum->high - sum->low};
     plan.block_bytes = ring_block_bytes(&ring->setup, &plan.slots);
-    plan.map = ring->map || bytes != plan.high - plan.low;
-    plan.direct = !plan.failed && bytes > 0 && ring_tune_direct(ring, &plan, bytes);
-    if (bytes > 0) {
+    plan.direct = !plan.failed && sum->bytes > 0 && ring_tune_direct(ring, &plan, sum->bytes);
+    if (sum->bytes > 0) {
         plan.first = plan.low / plan.block_bytes;
         plan.last = (plan.high - 1) / plan.block_bytes;
     }
-    if (bytes == 0 || plan.failed || plan.direct)
+    if (sum->bytes == 0 || plan.failed || plan.direct)
         plan.last = plan.first - 1;
     prepare_slots(ring, &plan);
     atomic_store_explicit(&shared->failed, false, memory_order_relaxed);
@@ -72,6 +88,78 @@ static void open_call(struct ring *ring)
     atomic_store_explicit(&shared->entered[(ring->calls + 1) % 2], 0, memory_order_relaxed);
     atomic_store_explicit(&shared->opened, ring->calls, memory_order_release);
 }
+
+/* ---- several nodes: their leaders meet ---- */
+
+enum { LOW, HIGH, BYTES, FAILURE, LATE, NODE };
+_Static_assert(NODE + 1 == RING_SUMMARY, "what leaders tell each other");
+
+static void start_leaders(struct ring *ring)
+{
+    const struct sum sum = sum_ranks(ring);
+    const int64_t mine[RING_SUMMARY] = {sum.low, sum.high, sum.bytes, sum.failed, sum.late, 0};
+    ring_port_gather_start(ring->port, mine);
+    ring->meeting = true;
+}
+
+static void lead(struct ring *ring)
+{
+    if (!ring->meeting) {
+        if (atomic_load(&ring->shared->entered[ring->calls % 2]) < ring->ranks)
+            return;
+        start_leaders(ring);
+    }
+    const int64_t *all = ring_port_gathered(ring->port);
+    if (!all)
+        return;
+    ring->meeting = false;
+    struct sum sum = {.low = INT64_MAX};
+    int slots;
+    const int64_t block_bytes = ring_block_bytes(&ring->setup, &slots);
+    for (int i = 0; i < ring->nodes; i++, all += RING_SUMMARY) {
+        add(&sum, &(struct sum){all[LOW], all[HIGH], all[BYTES], all[FAILURE] != 0, all[LATE] != 0});
+        ring->spans[i] = all[BYTES] > 0 ? (struct ring_span){all[LOW] / block_bytes, (all[HIGH] - 1) / block_bytes}
+                                        : (struct ring_span){0, -1};
+    }
+    open_call(ring, &sum, ring_port_node(ring->port));
+}
+
+static int64_t node_verdict(const struct ring *ring)
+{
+    return (atomic_load(&ring->shared->failed) ? RING_FAILED : 0) |
+           (atomic_load(&ring->shared->unproved) ? RING_UNPROVED : 0);
+}
+
+/* Is the call over on all nodes? The leader asks the others. */
+bool ring_closed(struct ring *ring, int64_t *ret_verdict)
+{
+    struct ring_shared *shared = ring->shared;
+    if (ring->nodes == 1) {
+        *ret_verdict = node_verdict(ring);
+        return true;
+    }
+    if (ring_port_leads(ring->port) && atomic_load(&shared->closed) != ring->calls) {
+        if (!ring->meeting) {
+            const int64_t mine[RING_SUMMARY] = {node_verdict(ring)};
+            ring_port_gather_start(ring->port, mine);
+            ring->meeting = true;
+        }
+        const int64_t *all = ring_port_gathered(ring->port);
+        if (!all)
+            return false;
+        ring->meeting = false;
+        shared->verdict = 0;
+        for (int i = 0; i < ring->nodes; i++)
+            shared->verdict |= all[(int64_t)i * RING_SUMMARY];
+        atomic_store(&shared->closed, ring->calls);
+    }
+    if (atomic_load(&shared->closed) != ring->calls)
+        return false;
+    *ret_verdict = shared->verdict;
+    return true;
+}
+
+/* ---- every rank ---- */
 
 void ring_enter(struct ring *ring)
 {
@@ -89,14 +177,21 @@ void ring_enter(struct ring *ring)
     int slots;
     const int64_t block_bytes = ring_block_bytes(&ring->setup, &slots);
     ring->calls++;
+    atomic_store_explicit(&rank->marked[ring->calls % 2], rank->bytes > 0 ? rank->low / block_bytes : RING_END,
+                          memory_order_relaxed);
     atomic_store_explicit(ring_cursor(ring, ring->rank), rank->bytes > 0 ? rank->low / block_bytes : RING_END,
                           memory_order_relaxed);
-    if (atomic_fetch_add(&shared->entered[ring->calls % 2], 1) == ring->ranks - 1)
-        open_call(ring);
+    const int64_t before = atomic_fetch_add(&shared->entered[ring->calls % 2], 1);
+    if (ring->nodes == 1 && before == ring->ranks - 1) {
+        const struct sum sum = sum_ranks(ring);
+        open_call(ring, &sum, 0);
+    }
 }
 
 bool ring_opened(struct ring *ring)
 {
+    if (ring_port_leads(ring->port) && atomic_load(&ring->shared->opened) != ring->calls)
+        lead(ring);
     if (atomic_load_explicit(&ring->shared->opened, memory_order_acquire) != ring->calls)
         return false;
     ring->plan = ring->shared->plan;

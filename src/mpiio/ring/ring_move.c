@@ -26,7 +26,7 @@ static int64_t next_run(struct ring *ring, int64_t limit, struct typemap_run *re
 }
 
 /* Several ranks mark the same words: only the edges of a piece can be shared. */
-static void mark(uint64_t *cover, int64_t begin, int64_t bytes)
+void ring_mark(uint64_t *cover, int64_t begin, int64_t bytes)
 {
     const int64_t end = begin + bytes, first = begin / 64, last = (end - 1) / 64;
     const uint64_t head = ~UINT64_C(0) << (begin % 64), tail = ~UINT64_C(0) >> (63 - (end - 1) % 64);
@@ -81,19 +81,20 @@ void ring_fill(struct ring *ring, struct ring_slot *slot, int64_t block)
     const int64_t limit = position_behind(ring, ring_block_end(ring, block));
     const int64_t begin = block * ring->plan.block_bytes;
     char *memory = ring_memory(ring, slot);
+    const bool map = ring->plan.map || ring_role(ring, block) == ROLE_OTHER;
     uint64_t print = 0, *cover = ring_cover(ring, slot);
     while (ring->position < limit) {
         struct typemap_run run;
         const int64_t bytes = next_run(ring, limit, &run);
         copy_run(ring, memory + (run.displacement - begin), &run, bytes);
-        if (ring->plan.map)
+        if (map)
             for (int64_t i = 0; i < run.count; i++)
-                mark(cover, run.displacement + i * run.stride - begin, run.length);
+                ring_mark(cover, run.displacement + i * run.stride - begin, run.length);
         else
             print += print_run(&run);
         ring->position += bytes;
     }
-    if (!ring->plan.map)
+    if (!map)
         atomic_fetch_add_explicit(&slot->print, print, memory_order_relaxed);
 }
 
@@ -122,4 +123,42 @@ void ring_empty(struct ring *ring, struct ring_slot *slot, int64_t block)
     }
     if (ring->position < limit)
         skip_to(ring, limit);
+}
+
+/* ---- several nodes: what this rank wants is said before it is fetched ---- */
+
+static void mark_block(struct ring *ring, struct ring_slot *slot, int64_t block, int64_t limit)
+{
+    const struct view *view = ring->request->view;
+    const int64_t begin = block * ring->plan.block_bytes;
+    uint64_t *cover = ring_cover(ring, slot);
+    if (view->contiguous) {
+        ring_mark(cover, view->displacement + ring->mark_position - begin, limit - ring->mark_position);
+        return;
+    }
+    typemap_cursor_seek(&ring->ahead, ring->mark_position);
+    for (int64_t left = limit - ring->mark_position; left > 0;) {
+        struct typemap_run run;
+        left -= typemap_cursor_run(&ring->ahead, left, &run);
+        for (int64_t i = 0; i < run.count; i++)
+            ring_mark(cover, view->displacement + run.displacement + i * run.stride - begin, run.length);
+    }
+}
+
+bool ring_mark_ahead(struct ring *ring)
+{
+    if (ring->mark_position >= ring->end)
+        return false;
+    const int64_t block = view_byte(ring->request->view, ring->mark_position) / ring->plan.block_bytes;
+    const int64_t limit = position_behind(ring, ring_block_end(ring, block));
+    if (ring_role(ring, block) == ROLE_OTHER) {
+        struct ring_slot *slot = ring_slot_of(ring, block);
+        if (atomic_load(&slot->tag) != ring_tag(block, RING_OPEN))
+            return false;
+        mark_block(ring, slot, block, limit);
+    }
+    ring->mark_position = limit;
+    const int64_t next = limit < ring->end ? view_byte(ring->request->view, limit) / ring->plan.block_bytes : RING_END;
+    atomic_store(&ring->shared->rank[ring->rank].marked[ring->calls % 2], next);
+    return true;
 }

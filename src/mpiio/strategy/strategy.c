@@ -27,7 +27,7 @@ static const int64_t LARGE_BYTES = 131072, SMALL_BYTES = 4096;
 
 static const struct strategy *buffering(const struct strategy_facts *facts)
 {
-    return facts->one_node ? &strategy_ring : &strategy_twophase;
+    return facts->shares ? &strategy_ring : &strategy_twophase;
 }
 
 const struct strategy *strategy_choose(const struct strategy_facts *facts, bool *ret_tune)
@@ -47,6 +47,6 @@ const struct strategy *strategy_choose(const struct strategy_facts *facts, bool 
         return buffering(facts);
     if (facts->piece_bytes >= LARGE_BYTES)
         return &strategy_independent;
-    *ret_tune = facts->piece_bytes >= SMALL_BYTES;
+    *ret_tune = facts->one_node && facts->piece_bytes >= SMALL_BYTES;
     return buffering(facts);
 }

@@ -89,7 +89,8 @@ struct strategy_facts {
     int64_t piece_bytes; /* mean piece of the view that is cut finest */
     bool monotone;       /* of every rank */
     bool atomic;
-    bool one_node; /* all ranks share memory */
+    bool shares;   /* the ranks of each node share memory */
+    bool one_node; /* and there is one node only */
     const struct hint_values *hints;
 };
 /* *ret_tune: the strategy may find out by trying whether it is the best. */

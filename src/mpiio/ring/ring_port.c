@@ -1,0 +1,531 @@
+#include "mpiio/ring/ring_port.h"
+
+#include "mpi/real.h"
+#include "mpi/wait.h"
+#include "mpiio/cover/cover_code.h"
+#include "mpiio/error/error.h"
+#include "mpiio/mem.h"
+#include "mpiio/ring/ring_core.h"
+#include "mpiio/ring/ring_print.h"
+
+#include <string.h>
+
+enum {
+    AGENTS_MAX = 2, /* of a node: one sends while the other stores */
+    LETTERS = 4,    /* of each kind under way */
+    TAGS = 4096,    /* blocks that are told apart by their tags: far more than are under way */
+};
+enum letter_kind { KIND_DATA, KIND_ASK = KIND_DATA, KIND_REPLY, KINDS };
+
+/* What a message begins with; the code of the bytes it speaks of, and the bytes themselves follow. */
+struct letter_head {
+    int64_t call, block;
+    int64_t code_bytes, data_bytes;
+    int64_t valid; /* a reply: how many of the block's wanted bytes the file has */
+};
+
+struct letter {
+    char *bytes;
+    MPI_Request request;
+    bool busy;    /* under way, or arrived and not dealt with */
+    bool arrived; /* a question that waits for its block */
+    int64_t block;
+    int node;
+};
+
+/* The block of this node whose messages are being expected. */
+struct inbox {
+    int64_t block;
+    int next;     /* node whose message comes next */
+    int expected; /* messages */
+};
+
+struct ring_port {
+    MPI_Comm comm;
+    int node, number, agents;
+    MPI_Request meeting;
+    int64_t mine[RING_SUMMARY], *all;
+    char *memory;
+    size_t letter_bytes;
+    struct letter in[LETTERS];  /* data, or questions, from other nodes */
+    struct letter out[LETTERS]; /* data to other nodes, or replies to their questions */
+    struct letter ask[LETTERS], reply[LETTERS];
+    struct inbox inbox;
+    int left[RING_SLOTS_MAX]; /* messages that a block still lacks; below 0 while not all are expected yet */
+};
+
+/* ---- opening ---- */
+
+static pl_status make_port(struct ring *ring, MPI_Comm comm, int number, int agents, struct pl_error *error)
+{
+    struct ring_port *port = mem_zalloc(1, sizeof *port);
+    int nodes;
+    real.Comm_size(comm, &nodes);
+    if (port)
+        port->all = mem_zalloc((size_t)nodes * RING_SUMMARY, sizeof *port->all);
+    if (!port || !port->all) {
+        mem_free(port);
+        return pl_fail(error, PL_E_NOMEM, "no memory for access across nodes");
+    }
+    port->comm = comm;
+    port->number = number;
+    port->agents = agents;
+    real.Comm_rank(comm, &port->node);
+    ring->port = port;
+    return PL_OK;
+}
+
+pl_status ring_port_open_coll(struct ring *ring, MPI_Comm comm, const struct node *node, struct pl_error *error)
+{
+    const int64_t mine = node->size;
+    int64_t least = 1;
+    MPI_Request request;
+    if (real.Iallreduce(&mine, &least, 1, MPI_INT64_T, MPI_MIN, comm, &request) == MPI_SUCCESS)
+        wait_request(&request);
+    const int agents = least < AGENTS_MAX ? (int)least : AGENTS_MAX;
+    MPI_Comm port = MPI_COMM_NULL;
+    wait_enter();
+    const int code = real.Comm_split(comm, node->rank < agents ? node->rank : MPI_UNDEFINED, node->leader, &port);
+    wait_leave();
+    if (code != MPI_SUCCESS)
+        return error_from_mpi(code, "making a communicator of the nodes", error);
+    if (port == MPI_COMM_NULL)
+        return PL_OK;
+    real.Comm_set_errhandler(port, MPI_ERRORS_RETURN);
+    if (!ring || make_port(ring, port, node->rank, agents, error) != PL_OK)
+        real.Comm_free(&port);
+    return error->status;
+}
+
+void ring_port_free(struct ring_port *port)
+{
+    if (!port)
+        return;
+    real.Comm_free(&port->comm);
+    mem_free(port->memory);
+    mem_free(port->all);
+    mem_free(port);
+}
+
+int ring_port_node(const struct ring_port *port)
+{
+    return port->node;
+}
+
+bool ring_port_leads(const struct ring_port *port)
+{
+    return port && port->number == 0;
+}
+
+void ring_port_gather_start(struct ring_port *port, const int64_t mine[RING_SUMMARY])
+{
+    memcpy(port->mine, mine, sizeof port->mine);
+    if (real.Iallgather(port->mine, RING_SUMMARY, MPI_INT64_T, port->all, RING_SUMMARY, MPI_INT64_T, port->comm,
+                        &port->meeting) != MPI_SUCCESS)
+        port->meeting = MPI_REQUEST_NULL;
+}
+
+const int64_t *ring_port_gathered(struct ring_port *port)
+{
+    int done = 0;
+    if (real.Test(&port->meeting, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS)
+        done = 1;
+    return done ? port->all : NULL;
+}
+
+/* ---- a call ---- */
+
+static void lay_out(struct letter *letters, char **memory, size_t bytes)
+{
+    for (int i = 0; i < LETTERS; i++, *memory += bytes)
+        letters[i] = (struct letter){.bytes = *memory, .request = MPI_REQUEST_NULL};
+}
+
+pl_status ring_port_prepare(struct ring *ring, struct pl_error *error)
+{
+    struct ring_port *port = ring->port;
+    if (!port)
+        return PL_OK;
+    int slots;
+    const int64_t block_bytes = ring_block_bytes(&ring->setup, &slots);
+    const size_t bytes = (sizeof(struct letter_head) + cover_code_bytes(block_bytes) + (size_t)block_bytes + 63) / 64 *
+                         64;
+    if (bytes != port->letter_bytes) {
+        mem_free(port->memory);
+        port->letter_bytes = 0;
+        port->memory = mem_alloc(4 * LETTERS * bytes);
+        if (!port->memory)
+            return pl_fail(error, PL_E_NOMEM, "no memory for the %zu bytes of messages between nodes",
+                           4 * LETTERS * bytes);
+        port->letter_bytes = bytes;
+    }
+    char *memory = port->memory;
+    lay_out(port->in, &memory, bytes);
+    lay_out(port->out, &memory, bytes);
+    lay_out(port->ask, &memory, bytes);
+    lay_out(port->reply, &memory, bytes);
+    return PL_OK;
+}
+
+static bool is_own(const struct ring *ring, int64_t block)
+{
+    return block / ring->plan.nodes % ring->port->agents == ring->port->number;
+}
+
+/* The first block of this node and agent at or behind `block`. */
+static int64_t own_from(const struct ring *ring, int64_t block)
+{
+    while (block <= ring->plan.last && !(block % ring->plan.nodes == ring->plan.node && is_own(ring, block)))
+        block++;
+    return block;
+}
+
+static bool covers(const struct ring *ring, int node, int64_t block)
+{
+    return node != ring->plan.node && block >= ring->spans[node].first && block <= ring->spans[node].last;
+}
+
+static void next_inbox(struct ring *ring, int64_t from)
+{
+    struct inbox *inbox = &ring->port->inbox;
+    *inbox = (struct inbox){.block = own_from(ring, from)};
+    if (inbox->block > ring->plan.last)
+        return;
+    for (int i = 0; i < ring->plan.nodes; i++)
+        inbox->expected += covers(ring, i, inbox->block);
+}
+
+void ring_port_begin(struct ring *ring)
+{
+    if (!ring->port)
+        return;
+    memset(ring->port->left, 0, sizeof ring->port->left);
+    next_inbox(ring, ring->plan.first);
+}
+
+static struct letter *find_free(struct letter letters[LETTERS])
+{
+    for (int i = 0; i < LETTERS; i++)
+        if (!letters[i].busy)
+            return &letters[i];
+    return NULL;
+}
+
+static int tag_of(const struct ring *ring, int64_t block, enum letter_kind kind)
+{
+    return (int)(block / ring->plan.nodes % TAGS) * KINDS + (int)kind;
+}
+
+static void note_mpi(struct ring *ring, int code)
+{
+    struct pl_error error;
+    error_from_mpi(code, "exchanging data between nodes", &error);
+    ring_note(ring, &error);
+}
+
+static void post_receive(struct ring *ring, struct letter *letter, int node, int64_t block, enum letter_kind kind)
+{
+    *letter = (struct letter){.bytes = letter->bytes, .busy = true, .block = block, .node = node};
+    const int code = real.Irecv(letter->bytes, (int)ring->port->letter_bytes, MPI_BYTE, node, tag_of(ring, block, kind),
+                                ring->port->comm, &letter->request);
+    if (code != MPI_SUCCESS) {
+        letter->request = MPI_REQUEST_NULL;
+        note_mpi(ring, code);
+    }
+}
+
+static void post_send(struct ring *ring, struct letter *letter, int node, int64_t block, enum letter_kind kind)
+{
+    const struct letter_head *head = (const struct letter_head *)letter->bytes;
+    const int64_t bytes = (int64_t)sizeof *head + head->code_bytes + head->data_bytes;
+    letter->busy = true;
+    letter->block = block;
+    letter->node = node;
+    const int code = real.Isend(letter->bytes, (int)bytes, MPI_BYTE, node, tag_of(ring, block, kind), ring->port->comm,
+                                &letter->request);
+    if (code != MPI_SUCCESS) {
+        letter->request = MPI_REQUEST_NULL;
+        note_mpi(ring, code);
+    }
+}
+
+/* Has the message gone, or come? */
+static bool is_through(struct ring *ring, struct letter *letter)
+{
+    int done = 0;
+    const int code = real.Test(&letter->request, &done, MPI_STATUS_IGNORE);
+    if (code != MPI_SUCCESS)
+        note_mpi(ring, code);
+    return done || code != MPI_SUCCESS;
+}
+
+/* ---- what is in a letter ---- */
+
+static unsigned char *letter_code(const struct letter *letter)
+{
+    return (unsigned char *)letter->bytes + sizeof(struct letter_head);
+}
+
+static char *letter_data(const struct letter *letter)
+{
+    const struct letter_head *head = (const struct letter_head *)letter->bytes;
+    return letter->bytes + sizeof *head + head->code_bytes;
+}
+
+/* Goes through the runs of a letter: copies between its data and the block. Returns the bytes of data. */
+enum letter_use { USE_PACK, USE_UNPACK, USE_COUNT };
+
+static int64_t walk(struct ring *ring, struct letter *letter, struct ring_slot *slot, const unsigned char *code,
+                    size_t code_bytes, enum letter_use use)
+{
+    struct cover_reader reader;
+    char *block = ring_memory(ring, slot), *data = letter_data(letter);
+    int64_t begin, length, bytes = 0;
+    cover_reader_init(&reader, code, code_bytes, ring->plan.block_bytes);
+    while (cover_reader_next(&reader, &begin, &length)) {
+        if (use == USE_PACK)
+            memcpy(data + bytes, block + begin, (size_t)length);
+        else if (use == USE_UNPACK)
+            memcpy(block + begin, data + bytes, (size_t)length);
+        bytes += length;
+    }
+    return bytes;
+}
+
+static void write_head(const struct ring *ring, struct letter *letter, int64_t block, size_t code_bytes)
+{
+    struct letter_head *head = (struct letter_head *)letter->bytes;
+    *head = (struct letter_head){.call = ring->calls, .block = block, .code_bytes = (int64_t)code_bytes};
+}
+
+/* Another call's, another block's, or broken: an error, never wrong data. */
+static bool is_right(struct ring *ring, const struct letter *letter)
+{
+    const struct letter_head *head = (const struct letter_head *)letter->bytes;
+    const int64_t room = (int64_t)(ring->port->letter_bytes - sizeof *head);
+    if (letter->request == MPI_REQUEST_NULL && head->call == ring->calls && head->block == letter->block &&
+        head->code_bytes > 0 && head->code_bytes <= room && head->data_bytes >= 0 &&
+        head->data_bytes <= room - head->code_bytes)
+        return true;
+    struct pl_error error;
+    pl_fail(&error, PL_E_MPI, "a message between nodes speaks of block %lld of call %lld; expected: %lld of %lld",
+            (long long)head->block, (long long)head->call, (long long)letter->block, (long long)ring->calls);
+    ring_note(ring, &error);
+    return false;
+}
+
+static void clear_cover(struct ring *ring, struct ring_slot *slot)
+{
+    memset(ring_cover(ring, slot), 0, (size_t)(ring->plan.block_bytes / 8));
+}
+
+/* ---- writing ---- */
+
+/* Data of this node for another one's block: all its ranks have passed it. */
+static bool send_data(struct ring *ring, struct ring_slot *slot, int64_t block)
+{
+    struct letter *letter = find_free(ring->port->out);
+    if (!letter || !ring_claim(slot, block))
+        return false;
+    const size_t code_bytes = cover_code(ring_cover(ring, slot), ring->plan.block_bytes, letter_code(letter));
+    write_head(ring, letter, block, code_bytes);
+    struct letter_head *head = (struct letter_head *)letter->bytes;
+    head->data_bytes = walk(ring, letter, slot, letter_code(letter), code_bytes, USE_PACK);
+    clear_cover(ring, slot);
+    ring_turn(ring, slot, block);
+    post_send(ring, letter, (int)(block % ring->plan.nodes), block, KIND_DATA);
+    return true;
+}
+
+/* Data of another node for a block of this one: marked as if a rank of this node had brought them. */
+static void take_data(struct ring *ring, struct letter *letter, struct ring_slot *slot)
+{
+    const struct letter_head *head = (const struct letter_head *)letter->bytes;
+    struct cover_reader reader;
+    int64_t begin, length;
+    uint64_t print = 0, *cover = ring_cover(ring, slot);
+    const int64_t at = letter->block * ring->plan.block_bytes;
+    if (!is_right(ring, letter) ||
+        walk(ring, letter, slot, letter_code(letter), (size_t)head->code_bytes, USE_COUNT) > head->data_bytes)
+        return;
+    walk(ring, letter, slot, letter_code(letter), (size_t)head->code_bytes, USE_UNPACK);
+    cover_reader_init(&reader, letter_code(letter), (size_t)head->code_bytes, ring->plan.block_bytes);
+    while (cover_reader_next(&reader, &begin, &length)) {
+        if (ring->plan.map)
+            ring_mark(cover, begin, length);
+        else
+            print += ring_print_piece(at + begin, length);
+    }
+    atomic_fetch_add_explicit(&slot->print, print, memory_order_relaxed);
+}
+
+/* ---- reading ---- */
+
+/* What this node wants of another one's block. Where it turns out to be nothing, nobody answers. */
+static bool send_ask(struct ring *ring, struct ring_slot *slot, int64_t block)
+{
+    struct ring_port *port = ring->port;
+    int i = 0;
+    while (i < LETTERS && (port->ask[i].busy || port->reply[i].busy))
+        i++;
+    if (i == LETTERS || !ring_claim(slot, block))
+        return false;
+    struct letter *ask = &port->ask[i];
+    const int node = (int)(block % ring->plan.nodes);
+    const size_t code_bytes = cover_code(ring_cover(ring, slot), ring->plan.block_bytes, letter_code(ask));
+    write_head(ring, ask, block, code_bytes);
+    if (walk(ring, ask, slot, letter_code(ask), code_bytes, USE_COUNT) > 0)
+        post_receive(ring, &port->reply[i], node, block, KIND_REPLY);
+    else
+        atomic_store(&slot->tag, ring_tag(block, RING_READY));
+    post_send(ring, ask, node, block, KIND_ASK);
+    return true;
+}
+
+static void take_reply(struct ring *ring, struct letter *reply, const struct letter *ask)
+{
+    struct ring_slot *slot = ring_slot_of(ring, reply->block);
+    const struct letter_head *asked = (const struct letter_head *)ask->bytes;
+    const struct letter_head *head = (const struct letter_head *)reply->bytes;
+    slot->valid = 0;
+    if (is_right(ring, reply) &&
+        walk(ring, reply, slot, letter_code(ask), (size_t)asked->code_bytes, USE_COUNT) <= head->data_bytes) {
+        walk(ring, reply, slot, letter_code(ask), (size_t)asked->code_bytes, USE_UNPACK);
+        slot->valid = head->valid;
+    }
+    clear_cover(ring, slot);
+    reply->busy = false;
+    atomic_store(&slot->tag, ring_tag(reply->block, RING_READY));
+}
+
+/* Answers a question, where the block is there and a letter free. A broken one gets an empty answer. */
+static bool answer(struct ring *ring, struct letter *question, struct ring_slot *slot)
+{
+    struct letter *letter = find_free(ring->port->out);
+    const struct letter_head *asked = (const struct letter_head *)question->bytes;
+    const bool right = is_right(ring, question);
+    if (right && walk(ring, question, slot, letter_code(question), (size_t)asked->code_bytes, USE_COUNT) == 0)
+        return true;
+    if (!letter || atomic_load(&slot->tag) != ring_tag(question->block, RING_READY))
+        return false;
+    write_head(ring, letter, question->block, 1);
+    struct letter_head *head = (struct letter_head *)letter->bytes;
+    *letter_code(letter) = 0;
+    head->valid = slot->valid;
+    if (right)
+        head->data_bytes = walk(ring, letter, slot, letter_code(question), (size_t)asked->code_bytes, USE_PACK);
+    post_send(ring, letter, question->node, question->block, KIND_REPLY);
+    return true;
+}
+
+/* ---- the steps ---- */
+
+/* Receives are posted block by block, in the order of the file: what the lowest block needs always has a letter. */
+static bool expect(struct ring *ring)
+{
+    struct inbox *inbox = &ring->port->inbox;
+    bool moved = false;
+    while (inbox->block <= ring->plan.last) {
+        struct ring_slot *slot = ring_slot_of(ring, inbox->block);
+        if (ring_tag_block(atomic_load(&slot->tag)) != inbox->block)
+            break;
+        while (inbox->next < ring->plan.nodes) {
+            if (covers(ring, inbox->next, inbox->block)) {
+                struct letter *letter = find_free(ring->port->in);
+                if (!letter)
+                    return moved;
+                post_receive(ring, letter, inbox->next, inbox->block, KIND_DATA);
+            }
+            inbox->next++;
+            moved = true;
+        }
+        ring->port->left[ring_slot_index(ring, slot)] += inbox->expected;
+        if (ring->port->left[ring_slot_index(ring, slot)] == 0)
+            atomic_store(&slot->settled, inbox->block);
+        next_inbox(ring, inbox->block + 1);
+        moved = true;
+    }
+    return moved;
+}
+
+static bool receive(struct ring *ring)
+{
+    bool moved = false;
+    for (int i = 0; i < LETTERS; i++) {
+        struct letter *letter = &ring->port->in[i];
+        if (!letter->busy || (!letter->arrived && !is_through(ring, letter)))
+            continue;
+        letter->arrived = true;
+        struct ring_slot *slot = ring_slot_of(ring, letter->block);
+        if (ring->request->write)
+            take_data(ring, letter, slot);
+        else if (!answer(ring, letter, slot))
+            continue;
+        letter->busy = false;
+        moved = true;
+        if (--ring->port->left[ring_slot_index(ring, slot)] == 0)
+            atomic_store(&slot->settled, letter->block);
+    }
+    return moved;
+}
+
+static bool finish_sends(struct ring *ring)
+{
+    struct ring_port *port = ring->port;
+    bool moved = false;
+    for (int i = 0; i < LETTERS; i++) {
+        if (port->out[i].busy && is_through(ring, &port->out[i])) {
+            port->out[i].busy = false;
+            moved = true;
+        }
+        if (port->reply[i].busy && is_through(ring, &port->reply[i])) {
+            take_reply(ring, &port->reply[i], &port->ask[i]);
+            moved = true;
+        }
+        if (port->ask[i].busy && !port->reply[i].busy && is_through(ring, &port->ask[i])) {
+            port->ask[i].busy = false;
+            moved = true;
+        }
+    }
+    return moved;
+}
+
+/* The lowest block of another node that all ranks here have passed. */
+static bool send_next(struct ring *ring)
+{
+    const bool write = ring->request->write;
+    const int64_t least = write ? ring_least(ring) : ring_least_marked(ring);
+    struct ring_slot *found = NULL;
+    int64_t lowest = INT64_MAX;
+    for (int i = 0; i < ring->plan.slots; i++) {
+        struct ring_slot *slot = &ring->shared->slot[i];
+        const int64_t tag = atomic_load(&slot->tag), block = ring_tag_block(tag);
+        if (tag == ring_tag(block, RING_OPEN) && block < least && block <= ring->plan.last && block < lowest &&
+            ring_role(ring, block) == ROLE_OTHER && is_own(ring, block)) {
+            lowest = block;
+            found = slot;
+        }
+    }
+    if (!found)
+        return false;
+    return write ? send_data(ring, found, lowest) : send_ask(ring, found, lowest);
+}
+
+bool ring_port_step(struct ring *ring)
+{
+    if (!ring->port || ring->plan.last < ring->plan.first)
+        return false;
+    bool moved = finish_sends(ring);
+    moved = expect(ring) || moved;
+    moved = receive(ring) || moved;
+    return send_next(ring) || moved;
+}
+
+bool ring_port_idle(const struct ring *ring)
+{
+    const struct ring_port *port = ring->port;
+    for (int i = 0; port && i < LETTERS; i++)
+        if (port->in[i].busy || port->out[i].busy || port->ask[i].busy || port->reply[i].busy)
+            return false;
+    return true;
+}
