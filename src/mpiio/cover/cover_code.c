@@ -125,7 +125,7 @@ bool cover_reader_next(struct cover_reader *reader, int64_t *ret_begin, int64_t 
             return false;
     }
     const int64_t left = reader->window - reader->place;
-    if (reader->gap > left || reader->length > left - reader->gap) {
+    if (reader->length <= 0 || reader->gap > left || reader->length > left - reader->gap) {
         reader->wrong = true;
         return false;
     }
