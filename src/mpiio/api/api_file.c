@@ -268,15 +268,28 @@ int MPI_File_set_info(MPI_File fh, MPI_Info info)
 }
 API_ALIAS(File_set_info);
 
+/* Why it is done so: the reason of the choice, and what was learned since. */
+static const char *reason(const struct file *file, bool write, char *text, size_t bytes)
+{
+    const char *why = write ? file->why_writing : file->why_reading;
+    text[0] = '\0';
+    if (write ? file->tune_writes : file->tune_reads)
+        ring_explain(file->ring, write, text, bytes);
+    return text[0] ? text : why;
+}
+
 /* What the engine decided, beside what it was told. */
 static void add_decisions(const struct file *file, MPI_Info info)
 {
+    char reading[160], writing[160];
     const struct {
         const char *key, *value;
     } decisions[] = {
         {"piolet_version", PIOLET_VERSION},
         {"piolet_strategy_read", file->reading->name},
         {"piolet_strategy_write", file->writing->name},
+        {"piolet_why_read", reason(file, false, reading, sizeof reading)},
+        {"piolet_why_write", reason(file, true, writing, sizeof writing)},
     };
     for (size_t i = 0; i < sizeof decisions / sizeof decisions[0]; i++)
         real.Info_set(info, decisions[i].key, decisions[i].value);

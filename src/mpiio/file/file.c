@@ -98,18 +98,31 @@ bool file_may_sieve_writes(const struct file *file)
     return file->values.ds_write == HINT_ENABLE;
 }
 
+void file_choose(struct file *file, const struct strategy_facts *facts)
+{
+    struct strategy_facts both = *facts;
+    both.write = false;
+    const struct strategy_choice reading = strategy_choose(&both);
+    both.write = true;
+    const struct strategy_choice writing = strategy_choose(&both);
+    file->reading = reading.strategy;
+    file->why_reading = reading.why;
+    file->tune_reads = reading.tune;
+    file->writing = writing.strategy;
+    file->why_writing = writing.why;
+    file->tune_writes = writing.tune;
+}
+
 static void choose(struct file *file, const struct agree *agree, int first)
 {
-    struct strategy_facts facts = {.ranks = file->size,
-                                   .piece_bytes = agree_least(agree, first + PIECE),
-                                   .monotone = agree_least(agree, first + MONOTONE) != 0,
-                                   .atomic = file->atomic,
-                                   .shares = file->ring != NULL,
-                                   .one_node = file->node.alone,
-                                   .hints = &file->values};
-    file->reading = strategy_choose(&facts, &file->tune_reads);
-    facts.write = true;
-    file->writing = strategy_choose(&facts, &file->tune_writes);
+    const struct strategy_facts facts = {.ranks = file->size,
+                                         .piece_bytes = agree_least(agree, first + PIECE),
+                                         .monotone = agree_least(agree, first + MONOTONE) != 0,
+                                         .atomic = file->atomic,
+                                         .shares = file->ring != NULL,
+                                         .one_node = file->node.alone,
+                                         .hints = &file->values};
+    file_choose(file, &facts);
     const bool gaps = agree_least(agree, first + CONTIGUOUS) == 0 || file->writing->exchanges;
     file->lock_writes = file_may_sieve_writes(file) && gaps;
 }

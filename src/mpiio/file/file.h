@@ -49,9 +49,10 @@ struct file {
 
     /* State of the whole file, changed only where all ranks meet. */
     const struct strategy *reading, *writing;
-    bool tune_reads, tune_writes; /* they may find out by trying whether they are the best */
-    bool lock_writes;             /* some rank may sieve its writes */
-    int64_t sequence;             /* collective data accesses so far */
+    const char *why_reading, *why_writing; /* the words of the choice */
+    bool tune_reads, tune_writes;          /* they may find out by trying whether they are the best */
+    bool lock_writes;                      /* some rank may sieve its writes */
+    int64_t sequence;                      /* collective data accesses so far */
     struct exchange_memory memory;
     struct pending *queue; /* collective operations under way, in their order; see pending.h */
     struct file *next_active;
@@ -116,6 +117,10 @@ bool file_may_sieve_writes(const struct file *file);
 
 /* Rejects the hint piolet_strategy where no strategy has that name; `keep` holds then, or the default (NULL). */
 void file_check_strategy(struct hints *hints, const char *keep);
+
+/* Chooses the strategies of both directions; the facts are the same on all ranks. */
+struct strategy_facts;
+void file_choose(struct file *file, const struct strategy_facts *facts);
 
 /* How this rank's own accesses are to be done. */
 struct access_manner file_manner(const struct file *file, MPI_Comm poke);

@@ -132,15 +132,13 @@ static void set_up_rest_coll(struct file *file, int64_t size, struct pl_error *e
 
 static void choose_first(struct file *file)
 {
-    struct strategy_facts facts = {.ranks = file->size,
-                                   .piece_bytes = INT64_MAX,
-                                   .monotone = true,
-                                   .shares = file->ring != NULL,
-                                   .one_node = file->node.alone,
-                                   .hints = &file->values};
-    file->reading = strategy_choose(&facts, &file->tune_reads);
-    facts.write = true;
-    file->writing = strategy_choose(&facts, &file->tune_writes);
+    const struct strategy_facts facts = {.ranks = file->size,
+                                         .piece_bytes = INT64_MAX,
+                                         .monotone = true,
+                                         .shares = file->ring != NULL,
+                                         .one_node = file->node.alone,
+                                         .hints = &file->values};
+    file_choose(file, &facts);
     file->lock_writes = file_may_sieve_writes(file) && file->writing->exchanges;
 }
 

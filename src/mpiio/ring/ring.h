@@ -49,6 +49,9 @@ enum step ring_step(struct ring *ring);
 
 /* After the last step: what all agreed on, and the bytes of data that this rank's request moved. */
 pl_status ring_result(struct ring *ring, int64_t *ret_done, struct pl_error *error);
+/* Which way the ring takes at present where it may choose, and what it learned: in words, "" where it does not. */
+void ring_explain(const struct ring *ring, bool write, char *ret_text, size_t bytes);
+
 /* The late failure that all ranks have heard of now; status PL_OK: none. */
 struct pl_error ring_told_late(const struct ring *ring);
 

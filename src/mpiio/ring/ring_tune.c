@@ -2,6 +2,7 @@
  * the shared memory, where the rank that opens a call decides for all. */
 #include "mpiio/ring/ring_core.h"
 
+#include <stdio.h>
 #include <time.h>
 
 enum { WAY_RING, WAY_DIRECT, WAYS };
@@ -71,4 +72,15 @@ void ring_tune_left(struct ring *ring)
 {
     if (ring->setup.may_choose)
         ring->shared->rank[ring->rank].left_ns = now_ns();
+}
+
+void ring_explain(const struct ring *ring, bool write, char *ret_text, size_t bytes)
+{
+    const struct ring_record *record = &ring->shared->tune.record[write];
+    ret_text[0] = '\0';
+    if (record->tried[WAY_RING] < 2 || record->tried[WAY_DIRECT] < 2)
+        return;
+    const double ring_rate = 1 / record->cost[WAY_RING], direct_rate = 1 / record->cost[WAY_DIRECT];
+    snprintf(ret_text, bytes, "%s: %.2f GB/s through the ring, %.2f GB/s each rank for itself",
+             ring_rate >= direct_rate ? "ring" : "independent", ring_rate, direct_rate);
 }

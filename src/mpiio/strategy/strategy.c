@@ -25,28 +25,50 @@ const struct strategy *strategy_find(const char *name)
  * depends on the file system, and is tried. */
 static const int64_t LARGE_BYTES = 131072, SMALL_BYTES = 4096;
 
-static const struct strategy *buffering(const struct strategy_facts *facts)
+static struct strategy_choice alone(const char *why)
 {
-    return facts->shares ? &strategy_ring : &strategy_twophase;
+    return (struct strategy_choice){.strategy = &strategy_independent, .why = why};
 }
 
-const struct strategy *strategy_choose(const struct strategy_facts *facts, bool *ret_tune)
+static struct strategy_choice together(const struct strategy_facts *facts, const char *why)
+{
+    return (struct strategy_choice){.strategy = facts->shares ? &strategy_ring : &strategy_twophase, .why = why};
+}
+
+/* The hint piolet_strategy names it. */
+static struct strategy_choice pinned(const struct strategy_facts *facts, const struct strategy *named)
+{
+    if (named == &strategy_ring && !facts->shares)
+        return together(facts, "ring was asked for, but ranks of a node share no memory");
+    return (struct strategy_choice){.strategy = named, .why = "asked for by piolet_strategy"};
+}
+
+struct strategy_choice strategy_choose(const struct strategy_facts *facts)
 {
     const struct hint_values *hints = facts->hints;
     const int64_t wish = facts->write ? hints->cb_write : hints->cb_read;
-    *ret_tune = false;
     /* Where order or place cannot be kept by an exchange, each rank goes by itself. */
-    if (facts->atomic || !facts->monotone)
-        return &strategy_independent;
+    if (facts->atomic)
+        return alone("atomic mode");
+    if (!facts->monotone)
+        return alone("some view goes back, or overlaps itself");
     const struct strategy *named = strategy_find(hints->strategy);
     if (named)
-        return named == &strategy_ring ? buffering(facts) : named;
-    if (facts->ranks == 1 || hints->largeblock || wish == HINT_DISABLE)
-        return &strategy_independent;
+        return pinned(facts, named);
+    if (facts->ranks == 1)
+        return alone("there is one rank");
+    if (hints->largeblock)
+        return alone("IBM_largeblock_io is true");
+    if (wish == HINT_DISABLE)
+        return alone(facts->write ? "romio_cb_write is disable" : "romio_cb_read is disable");
     if (wish == HINT_ENABLE)
-        return buffering(facts);
+        return together(facts, facts->write ? "romio_cb_write is enable" : "romio_cb_read is enable");
     if (facts->piece_bytes >= LARGE_BYTES)
-        return &strategy_independent;
-    *ret_tune = facts->one_node && facts->piece_bytes >= SMALL_BYTES;
-    return buffering(facts);
+        return alone("pieces are large, or all data lie side by side");
+    struct strategy_choice choice = together(facts, "pieces are small");
+    if (facts->one_node && facts->piece_bytes >= SMALL_BYTES) {
+        choice.tune = true;
+        choice.why = "pieces are neither small nor large: it tries both ways, and keeps to the faster";
+    }
+    return choice;
 }

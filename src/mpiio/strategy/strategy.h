@@ -93,8 +93,14 @@ struct strategy_facts {
     bool one_node; /* and there is one node only */
     const struct hint_values *hints;
 };
-/* *ret_tune: the strategy may find out by trying whether it is the best. */
-const struct strategy *strategy_choose(const struct strategy_facts *facts, bool *ret_tune);
+/* What was chosen, and why: in words, of the library's own. `tune`: the strategy may find out by trying whether it is
+ * the best. */
+struct strategy_choice {
+    const struct strategy *strategy;
+    const char *why;
+    bool tune;
+};
+struct strategy_choice strategy_choose(const struct strategy_facts *facts);
 
 /* The access as an operation: start once, step until done, clear. All ranks of the file start theirs in the same order.
  */
