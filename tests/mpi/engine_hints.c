@@ -72,7 +72,7 @@ static void check_info(void)
     file = open_with(path, AMODE, "collective_buffering=true");
     expect_hint(file, "romio_cb_write", "enable");
     expect_hint(file, "romio_cb_read", "enable");
-    expect_hint(file, "piolet_strategy_write", ranks > 1 ? "twophase" : "independent");
+    expect_hint(file, "piolet_strategy_write", ranks > 1 ? "ring" : "independent");
     fine("close", MPI_File_close(&file));
 }
 
