@@ -2,7 +2,7 @@
 #   bench_engine_in DIR      the engine is built there, not in build/
 #   bench_begin              $WORK, an empty directory that is removed at the end
 #   bench_build PROGRAM MPI  makes $WORK/PROGRAM.MPI of PROGRAM.c and PROGRAM_*.c
-#   bench_build_count MPI    makes $WORK/count.MPI.so; bench_launch preloads it where BENCH_COUNT=yes
+#   bench_build_count MPI    makes $WORK/count.MPI.so; bench_launch preloads it from then on
 #   bench_has MPI            whether this MPI and the engine for it are there; says what is missing
 #   bench_launch MPI WHOSE RANKS PROGRAM ARG...
 #                            starts $WORK/PROGRAM.MPI; WHOSE: engine (preloaded), own (the MPI's default),
@@ -83,6 +83,7 @@ bench_build()
 
 bench_build_count()
 {
+    BENCH_COUNT=yes
     bench_compile "$1" "count.$1.so" -shared -fPIC "$SOURCE/bench/count.c"
 }
 
