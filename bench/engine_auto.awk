@@ -1,6 +1,4 @@
 # The table of bench/engine --auto. Columns as in engine_times.awk.
-function short(value) { return sprintf(value < 9.995 ? "%.2f" : value < 99.95 ? "%.1f" : "%.0f", value) }
-
 {
     row = $4 SUBSEP $5 SUBSEP $6 SUBSEP $1
     if (!(row in known)) {

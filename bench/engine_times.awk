@@ -2,16 +2,6 @@
 # bytes, calls, seconds, strategy. A speed is GB/s, or calls a second for patterns of small calls.
 function speed_of(pattern, bytes, calls, seconds) { return (pattern ~ /^g-/ ? calls : bytes / 1e9) / seconds }
 
-# At most 4 characters up to 9999.
-function short(value) { return sprintf(value < 9.995 ? "%.2f" : value < 99.95 ? "%.1f" : "%.0f", value) }
-
-function short_spread(key,    middle) {
-    if (!count[key])
-        return "-"
-    middle = median(key)
-    return short(middle) " (" short(values[key, 1]) "-" short(values[key, count[key]]) ")"
-}
-
 function short_median(key) { return count[key] ? short(median(key)) : "-" }
 
 function note_row(list, key) {

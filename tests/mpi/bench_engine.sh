@@ -3,7 +3,7 @@
 # bench/engine moves every pattern with the engine and with the MPI's own I/O, checks every byte, and prints tables of
 # them; no time is looked at. Fails when a pattern is missing or wrong, when counts are not what they must be, when a
 # file or memory that was tampered with passes for right, or when a table is wider than 80 columns.
-# timeout: 300
+# timeout: 600
 source "$(dirname "$0")/../lib.sh"
 
 [ "$BINARY" = "${BINARY%/*}/$PIOLET_MPI" ] || skip "the benchmarks preload the engine of build/mpich or build/openmpi"
