@@ -1,12 +1,14 @@
 # What the benchmarks' drivers share.
 #   bench_engine_in DIR      the engine is built there, not in build/
 #   bench_begin              $WORK, an empty directory that is removed at the end
-#   bench_build PROGRAM MPI  makes $WORK/PROGRAM.MPI
+#   bench_build PROGRAM MPI  makes $WORK/PROGRAM.MPI of PROGRAM.c and PROGRAM_*.c
+#   bench_build_count MPI    makes $WORK/count.MPI.so; bench_launch preloads it from then on
 #   bench_has MPI            whether this MPI and the engine for it are there; says what is missing
 #   bench_launch MPI WHOSE RANKS PROGRAM ARG...
 #                            starts $WORK/PROGRAM.MPI; WHOSE: engine (preloaded), own (the MPI's default),
 #                            romio321 (Open MPI's ROMIO), engine-romio321 (preloaded; the MPI's own is ROMIO)
 #   bench_machine DIR        what has to be known of the machine, in two lines
+#   bench_hosts N            makes hosts (tools/hosts.sh); bench_launch uses them from then on
 #   bench_idle RANKS SECONDS waits for RANKS + 1 cores, or all there are, to be idle; SECONDS at most
 #   bench_throttled_fs MB RATE
 #                            mounts a file system of MB that writes and reads RATE MB/s and caches no write; in $SLOW_FS
@@ -14,6 +16,8 @@
 set -euo pipefail
 
 SOURCE=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+source "$SOURCE/tools/hosts.sh"
+BENCH_COUNT=no
 BUILD=$SOURCE/build
 WORK=
 SLOW_FS=''
@@ -58,14 +62,29 @@ bench_end()
         umount "$SLOW_FS" 2>/dev/null
         losetup -d "$SLOW_DEVICE"
     fi
+    [ ${#HOSTS[@]} -eq 0 ] || hosts_remove
     rm -rf --one-file-system "$WORK"
+}
+
+bench_compile()
+{
+    local mpi=$1 name=$2
+    shift 2
+    "mpicc.$mpi" -std=c11 -D_GNU_SOURCE -O2 -Wall -Wextra "$@" -o "$WORK/$name" || die "cannot build $name"
 }
 
 bench_build()
 {
-    local program=$1 mpi=$2
-    "mpicc.$mpi" -std=c11 -D_GNU_SOURCE -O2 -Wall -Wextra "$SOURCE/bench/$program.c" "$SOURCE/bench/bench.c" \
-        -o "$WORK/$program.$mpi" || die "cannot build $program for $mpi"
+    local program=$1 mpi=$2 sources
+    sources=("$SOURCE/bench/$program.c" "$SOURCE/bench/$program"_*.c)
+    [ -f "${sources[1]}" ] || unset 'sources[1]'
+    bench_compile "$mpi" "$program.$mpi" "${sources[@]}" "$SOURCE/bench/bench.c"
+}
+
+bench_build_count()
+{
+    BENCH_COUNT=yes
+    bench_compile "$1" "count.$1.so" -shared -fPIC "$SOURCE/bench/count.c"
 }
 
 bench_has()
@@ -81,22 +100,47 @@ bench_has()
     return 1
 }
 
-# With more ranks than cores, ranks that wait must give their core away: every contestant gets the same help.
+bench_hosts()
+{
+    local why_not
+    why_not=$(hosts_why_not)
+    [ -z "$why_not" ] || die "$why_not"
+    hosts_make "$1" "$WORK" || die "cannot make hosts"
+}
+
+# With more ranks than cores, ranks that wait must give their core away: every contestant gets the same help. Counting
+# comes behind the engine, to see what it asks for. BENCH_PRELOAD: more to preload, in front of all.
 bench_launch()
 {
-    local mpi=$1 whose=$2 ranks=$3 program=$4 preload='' options=() limit=(timeout -k 10 "${BENCH_TIMEOUT:-600}")
+    local mpi=$1 whose=$2 ranks=$3 program=$4 preload=${BENCH_PRELOAD:-} options=()
     shift 4
-    [[ $whose != engine* ]] || preload=$BUILD/$mpi/lib/libpiolet-mpiio.so
+    [ "$mpi" = openmpi ] || [ "$ranks" -le "$(nproc)" ] || preload+=:$BUILD/$mpi/lib/libpiolet-yield.so
+    [[ $whose != engine* ]] || preload+=:$BUILD/$mpi/lib/libpiolet-mpiio.so
+    [ "$BENCH_COUNT" = no ] || preload+=:$WORK/count.$mpi.so
+    preload=${preload#:}
     if [ "$mpi" = openmpi ]; then
-        options=(--allow-run-as-root --oversubscribe --bind-to none --mca btl_base_warn_component_unused 0)
-        [ "$ranks" -le "$(nproc)" ] || options+=(--mca mpi_yield_when_idle 1)
+        [ "$BENCH_COUNT" = no ] || options+=(--mca pml_monitoring_enable 1)
         [[ $whose != *romio321 ]] || options+=(--mca io romio321)
         [ -z "$preload" ] || options+=(-x "LD_PRELOAD=$preload")
+        bench_launch_openmpi "$ranks" "${options[@]}" "$WORK/$program.$mpi" "$@" </dev/null
     else
-        [ "$ranks" -le "$(nproc)" ] || preload=$BUILD/$mpi/lib/libpiolet-yield.so${preload:+:$preload}
         [ -z "$preload" ] || options=(-genv LD_PRELOAD "$preload")
+        timeout -k 10 "${BENCH_TIMEOUT:-600}" "mpiexec.$mpi" "${options[@]}" -n "$ranks" "$WORK/$program.$mpi" "$@" \
+            </dev/null
     fi
-    "${limit[@]}" "mpiexec.$mpi" "${options[@]}" -n "$ranks" "$WORK/$program.$mpi" "$@" </dev/null
+}
+
+bench_launch_openmpi()
+{
+    local ranks=$1 options=()
+    shift
+    if [ ${#HOSTS[@]} -gt 0 ]; then
+        HOSTS_TIMEOUT=${BENCH_TIMEOUT:-600} hosts_mpiexec "$ranks" --mca btl tcp,self --mca osc pt2pt "$@"
+        return
+    fi
+    [ "$ranks" -le "$(nproc)" ] || options+=(--mca mpi_yield_when_idle 1)
+    timeout -k 10 "${BENCH_TIMEOUT:-600}" mpiexec.openmpi --allow-run-as-root --oversubscribe --bind-to none \
+        --mca btl_base_warn_component_unused 0 "${options[@]}" -n "$ranks" "$@"
 }
 
 bench_machine()
