@@ -1,9 +1,9 @@
 /* Typemaps: what they say of a datatype's bytes, and the walk through them.
  * proves: GPFS-1 COLL-8
  * Random trees are compared, byte by byte, with a list of displacements that plain loops expand. It would fail if a
- * byte had another place or order, if a piece were not as long as it can be, if a shape lied (above all: "monotone" of
- * data that goes back), if neighbours were not joined, if a deep tree overran the stack, or if an overflow went
- * unnoticed. */
+ * byte had another place or order, if a piece were not as long as it can be, if a run had other pieces than the walk,
+ * if a shape lied (above all: "monotone" of data that goes back), if neighbours were not joined, if a deep tree overran
+ * the stack, or if an overflow went unnoticed. */
 #include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -178,6 +178,56 @@ static void test_cursor_joins_copies(void **state)
     ok(typemap_cursor_init(&cursor, map, &error));
     assert_int_equal(next(&cursor, 100, 0), 0);
     typemap_cursor_clear(&cursor);
+    typemap_cursor_clear(&cursor);
+    typemap_unref(map);
+}
+
+static void expect_run(struct typemap_cursor *cursor, int64_t limit, struct typemap_run wanted)
+{
+    struct typemap_run run;
+    assert_int_equal(typemap_cursor_run(cursor, limit, &run), wanted.length * wanted.count);
+    assert_int_equal(run.displacement, wanted.displacement);
+    assert_int_equal(run.length, wanted.length);
+    assert_int_equal(run.stride, wanted.stride);
+    assert_int_equal(run.count, wanted.count);
+}
+
+static void test_runs(void **state)
+{
+    (void)state;
+    const int64_t many = INT64_C(1) << 40;
+    struct typemap_cursor cursor;
+    struct typemap *map = repeat(dense(8), many, 24); /* the copies do not go on in step */
+    ok(typemap_cursor_init(&cursor, map, &error));
+    expect_run(&cursor, INT64_MAX, (struct typemap_run){0, 8, 24, many - 1}); /* the last one touches the next copy */
+    expect_run(&cursor, INT64_MAX, (struct typemap_run){24 * (many - 1), 16, 16, 1});
+    typemap_cursor_seek(&cursor, 3);
+    expect_run(&cursor, 8 * many - 3, (struct typemap_run){3, 5, 5, 1});
+    expect_run(&cursor, 8 * many - 8, (struct typemap_run){24, 8, 24, many - 1}); /* here the limit ends it */
+    typemap_cursor_clear(&cursor);
+    typemap_unref(map);
+
+    map = resized(repeat(dense(8), 3, 24), 0, 72); /* in step: copies are no border */
+    ok(typemap_cursor_init(&cursor, map, &error));
+    expect_run(&cursor, 8 * many + 5, (struct typemap_run){0, 8, 24, many});
+    expect_run(&cursor, 5, (struct typemap_run){24 * many, 5, 5, 1});
+    expect_run(&cursor, 100, (struct typemap_run){24 * many + 5, 3, 3, 1});
+    expect_run(&cursor, 40, (struct typemap_run){24 * many + 24, 8, 24, 5});
+    typemap_cursor_clear(&cursor);
+    typemap_unref(map);
+
+    map = resized(dense(1024), 0, 8192); /* one piece and a gap */
+    ok(typemap_cursor_init(&cursor, map, &error));
+    expect_run(&cursor, 1024 * many, (struct typemap_run){0, 1024, 8192, many});
+    typemap_cursor_seek(&cursor, INT64_MAX - 1024); /* beyond 64 bits there is no place, but no harm either */
+    struct typemap_run run;
+    assert_true(typemap_cursor_run(&cursor, INT64_MAX, &run) <= 1024);
+    typemap_cursor_clear(&cursor);
+    typemap_unref(map);
+
+    map = dense(0);
+    ok(typemap_cursor_init(&cursor, map, &error));
+    expect_run(&cursor, 10, (struct typemap_run){0});
     typemap_cursor_clear(&cursor);
     typemap_unref(map);
 }
@@ -514,8 +564,44 @@ static void check_cursor(const struct item *item)
     typemap_cursor_clear(&cursor);
 }
 
+/* Runs are the pieces of the other walk, piece by piece. */
+static void check_runs(const struct item *item, int64_t *ret_longest)
+{
+    const int64_t n = item->plain.n;
+    struct typemap_cursor cursor, pieces;
+    if (n == 0)
+        return;
+    ok(typemap_cursor_init(&cursor, item->map, &error));
+    ok(typemap_cursor_init(&pieces, item->map, &error));
+    for (int walk = 0; walk < 4; walk++) {
+        const int64_t position = walk ? pick(0, 2 * n) : 0;
+        typemap_cursor_seek(&cursor, position);
+        typemap_cursor_seek(&pieces, position);
+        while (cursor.position < 4 * n) {
+            int64_t left = walk == 3 ? pick(1, 12) : pick(1, 8 * n);
+            struct typemap_run run = {0};
+            const int64_t bytes = typemap_cursor_run(&cursor, left, &run);
+            assert_true(run.count >= 1 && bytes == run.length * run.count && bytes <= left);
+            for (int64_t i = 0; i < run.count; i++) {
+                assert_int_equal(next(&pieces, left, run.displacement + i * run.stride), run.length);
+                left -= run.length;
+            }
+            assert_int_equal(cursor.position, pieces.position);
+            *ret_longest = run.count > *ret_longest ? run.count : *ret_longest;
+            if (!pick(0, 9)) { /* runs and pieces may be mixed */
+                int64_t displacement;
+                const int64_t limit = pick(1, 12);
+                const int64_t length = typemap_cursor_next(&cursor, limit, &displacement);
+                assert_int_equal(next(&pieces, limit, displacement), length);
+            }
+        }
+    }
+    typemap_cursor_clear(&cursor);
+    typemap_cursor_clear(&pieces);
+}
+
 struct tally {
-    int64_t made, with_nodes, monotone;
+    int64_t made, with_nodes, monotone, longest_run;
 };
 
 /* A pool of dense items; each step makes something of them and takes the place of one. */
@@ -533,6 +619,7 @@ static void fuzz_tree(struct item *pool, struct tally *tally)
         check_order(made);
         check_places(made);
         check_cursor(made);
+        check_runs(made, &tally->longest_run);
         tally->made++;
         tally->with_nodes += made->map->node != NULL;
         tally->monotone += made->map->node && typemap_shape(made->map)->monotone;
@@ -554,22 +641,18 @@ static void test_random_trees(void **state)
         fuzz_tree(pool, &tally);
     }
     free(pool);
-    print_message("%" PRId64 " maps: %" PRId64 " with nodes, %" PRId64 " of them monotone\n", tally.made,
-                  tally.with_nodes, tally.monotone);
+    print_message("%" PRId64 " maps: %" PRId64 " with nodes, %" PRId64 " of them monotone; runs of up to %" PRId64 "\n",
+                  tally.made, tally.with_nodes, tally.monotone, tally.longest_run);
+    assert_true(tally.longest_run > 20);
     assert_true(tally.with_nodes > tally.made / 3 && tally.monotone > tally.with_nodes / 20); /* not trivial */
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_joins),
-        cmocka_unit_test(test_shape),
-        cmocka_unit_test(test_cursor_joins_copies),
-        cmocka_unit_test(test_huge),
-        cmocka_unit_test(test_million_pieces),
-        cmocka_unit_test(test_deep),
-        cmocka_unit_test(test_overflow),
-        cmocka_unit_test(test_random_trees),
+        cmocka_unit_test(test_joins), cmocka_unit_test(test_shape),    cmocka_unit_test(test_cursor_joins_copies),
+        cmocka_unit_test(test_runs),  cmocka_unit_test(test_huge),     cmocka_unit_test(test_million_pieces),
+        cmocka_unit_test(test_deep),  cmocka_unit_test(test_overflow), cmocka_unit_test(test_random_trees),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

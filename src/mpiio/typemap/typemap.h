@@ -81,4 +81,17 @@ void typemap_cursor_seek(struct typemap_cursor *cursor, int64_t position);
  * Returns its length (0 only where the map's size is 0) and where it is; moves behind it. Amortised O(1). */
 int64_t typemap_cursor_next(struct typemap_cursor *cursor, int64_t limit, int64_t *ret_displacement);
 
+/* Equal pieces at equal distances. */
+struct typemap_run {
+    int64_t displacement, length; /* of the first piece */
+    int64_t stride;               /* from one piece's displacement to the next one's */
+    int64_t count;
+};
+
+/* The next pieces as one run: exactly those that typemap_cursor_next() would give one after the other with what is left
+ * of `limit`. Returns their bytes, length × count (0 only where the map's size is 0), and moves behind them. A piece
+ * that the limit cuts is a run of its own. A repeat of dense bytes is one run whatever its count, and so are copies of
+ * one piece. Amortised O(1) for a run. */
+int64_t typemap_cursor_run(struct typemap_cursor *cursor, int64_t limit, struct typemap_run *ret_run);
+
 #endif

@@ -83,6 +83,8 @@ struct frame {
 
 /* The walk stands inside a run of dense bytes; the frames lead to it from the root. */
 struct cursor_state {
+    int64_t even_count; /* pieces of one copy, where all pieces of all copies are equal and equally far apart; else 0 */
+    int64_t even_length, even_stride;
     int64_t copy, copy_at;
     int64_t run_at, run_left; /* relative to the copy's first byte */
     int64_t depth;
@@ -127,6 +129,24 @@ static void next_run(struct cursor_state *state, const struct typemap *map)
     enter_copy(state, map, state->copy + 1, 0);
 }
 
+/* One piece with a gap behind it, or a vector whose copies go on in step. */
+static void find_even(struct cursor_state *state, const struct typemap *map)
+{
+    const struct typemap_node *node = map->node;
+    int64_t step;
+    state->even_count = 0;
+    if (!node) {
+        state->even_count = 1;
+        state->even_length = map->shape.size;
+        state->even_stride = map->shape.extent;
+    } else if (!node->pieces && !node->child && !__builtin_mul_overflow(node->count, node->stride, &step) &&
+               step == map->shape.extent) {
+        state->even_count = node->count;
+        state->even_length = node->unit;
+        state->even_stride = node->stride;
+    }
+}
+
 pl_status typemap_cursor_init(struct typemap_cursor *cursor, const struct typemap *map, struct pl_error *error)
 {
     const int64_t height = map->node ? map->node->sum.height : 0;
@@ -134,6 +154,7 @@ pl_status typemap_cursor_init(struct typemap_cursor *cursor, const struct typema
     if (!state)
         return typemap_no_memory(error);
     *cursor = (struct typemap_cursor){.map = map, .state = state};
+    find_even(state, map);
     enter_copy(state, map, 0, 0);
     return PL_OK;
 }
@@ -194,4 +215,77 @@ int64_t typemap_cursor_next(struct typemap_cursor *cursor, int64_t limit, int64_
     cursor->position += length;
     *ret_displacement = begin;
     return length;
+}
+
+/* Whole pieces of an even map, across copies. Returns how many; 0: none, or 64 bits do not hold their places. */
+static int64_t run_even(struct cursor_state *state, const struct typemap *map, int64_t limit,
+                        struct typemap_run *ret_run)
+{
+    const int64_t length = state->even_length, n = limit / length;
+    if (n == 0 || state->run_left != length)
+        return 0;
+    const int64_t index = state->depth > 0 ? state->frames[0].index : 0;
+    const int64_t copies = (index + n) / state->even_count, rest = (index + n) % state->even_count;
+    int64_t shift, end;
+    if (__builtin_mul_overflow(state->copy + copies + 1, map->shape.extent, &shift) ||
+        __builtin_add_overflow(map->first, shift, &end))
+        return 0;
+    *ret_run = (struct typemap_run){state->copy_at + state->run_at, length, state->even_stride, n};
+    state->copy += copies;
+    state->copy_at = end - map->shape.extent;
+    state->run_at = rest * state->even_stride;
+    if (state->depth > 0)
+        state->frames[0].index = rest;
+    return n;
+}
+
+/* Whole pieces of the innermost node but its last, which may go on in what follows. Returns how many. */
+static int64_t run_node(struct cursor_state *state, int64_t limit, struct typemap_run *ret_run)
+{
+    struct frame *top = &state->frames[state->depth - 1];
+    const struct typemap_node *node = top->node;
+    if (node->pieces || state->run_left != node->unit) /* innermost: its children are dense */
+        return 0;
+    const int64_t n = typemap_min(node->count - 1 - top->index, limit / node->unit);
+    *ret_run = (struct typemap_run){add_clamped(state->copy_at, state->run_at), node->unit, node->stride, n};
+    top->index += n;
+    state->run_at += n * node->stride;
+    return n;
+}
+
+/* The last piece of a node belongs to the run of those before it, unless something touches its end. */
+static void run_extend(struct typemap_cursor *cursor, int64_t limit, struct typemap_run *run)
+{
+    const struct cursor_state *state = cursor->state;
+    const struct frame *top = &state->frames[state->depth - 1];
+    const int64_t position = cursor->position;
+    int64_t displacement;
+    if (top->index < top->node->count - 1 || limit < run->length)
+        return;
+    if (typemap_cursor_next(cursor, limit, &displacement) == run->length)
+        run->count++;
+    else
+        typemap_cursor_seek(cursor, position);
+}
+
+int64_t typemap_cursor_run(struct typemap_cursor *cursor, int64_t limit, struct typemap_run *ret_run)
+{
+    const struct typemap *map = cursor->map;
+    struct cursor_state *state = cursor->state;
+    const int64_t room = typemap_min(limit, INT64_MAX - cursor->position);
+    int64_t n = 0;
+    if (map->shape.size > 0 && !map->shape.tiles) {
+        if (state->run_left == 0)
+            next_run(state, map);
+        n = state->even_count > 0 ? run_even(state, map, room, ret_run) : run_node(state, room, ret_run);
+    }
+    if (n == 0) { /* less than a piece, or one that nothing like it follows */
+        ret_run->length = ret_run->stride = typemap_cursor_next(cursor, limit, &ret_run->displacement);
+        ret_run->count = ret_run->length > 0;
+        return ret_run->length;
+    }
+    cursor->position += n * ret_run->length;
+    if (state->even_count == 0)
+        run_extend(cursor, room - n * ret_run->length, ret_run);
+    return ret_run->count * ret_run->length;
 }
