@@ -356,14 +356,33 @@ static pl_status prepare(struct run *run)
     return PL_OK;
 }
 
+/* Side by side in the file and in memory, and nothing to lock: one call of the storage, no cursor, no memory. The most
+ * frequent access of all, and the smallest ones are of this kind. */
+static bool is_plain(const struct access_request *request, const struct access_manner *manner)
+{
+    return request->view->contiguous && typemap_shape(request->memory)->tiles && !manner->atomic &&
+           !(request->write && manner->lock_writes);
+}
+
+static pl_status move_plain(struct storage *storage, const struct access_request *request, int64_t *ret_done,
+                            struct pl_error *error)
+{
+    const int64_t offset = request->view->displacement + request->position;
+    char *memory = access_memory_at(request->buffer, typemap_shape(request->memory)->true_lb);
+    return request->write ? storage_write(storage, offset, memory, request->bytes, ret_done, error)
+                          : storage_read(storage, offset, memory, request->bytes, ret_done, error);
+}
+
 pl_status access_run(struct storage *storage, const struct access_request *request, const struct access_manner *manner,
                      int64_t *ret_done, struct pl_error *error)
 {
-    struct run run = {.storage = storage, .request = request, .manner = manner, .error = error};
     *ret_done = 0;
     if (request->bytes == 0)
         return PL_OK;
     error->status = PL_OK;
+    if (is_plain(request, manner))
+        return move_plain(storage, request, ret_done, error);
+    struct run run = {.storage = storage, .request = request, .manner = manner, .error = error};
     if (prepare(&run) == PL_OK)
         move_locked(&run);
     *ret_done = run.done;
