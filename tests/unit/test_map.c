@@ -136,6 +136,7 @@ static int64_t calls_so_far(const char *key) /* "syscw: " or "syscr: " */
 
 static bool sieve_writes, lock_writes; /* how the accesses are done */
 
+/* NOLINTNEXTLINE(readability-non-const-parameter): it is read into */
 static int64_t run(struct storage *storage, bool write, struct typemap *filetype, struct typemap *memory, int64_t at,
                    int64_t position, int64_t bytes, char *buffer)
 {
@@ -268,6 +269,7 @@ static void set_byte(char *memory, void *arg)
     memory[0] = *(const char *)arg;
 }
 
+/* NOLINTNEXTLINE(readability-non-const-parameter): so that it fits */
 static void get_byte(char *memory, void *arg)
 {
     *(char *)arg = memory[0];
@@ -372,6 +374,32 @@ static void cut_meanwhile(void **state)
         }
         fine(storage_close(storage, &error));
     }
+}
+
+static void *cut_in_thread(void *arg)
+{
+    const struct storage_map_range range = {.write = true, .offset = 100000, .bytes = 5};
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, NULL);
+    void *const outcome = storage_map_copy(arg, &range, cut_and_set, path[1]) ? arg : NULL;
+    pthread_sigmask(SIG_SETMASK, NULL, &all);
+    return sigismember(&all, SIGBUS) ? outcome : arg;
+}
+
+/* As threads of the engine do. */
+static void cut_while_blocked(void **state)
+{
+    (void)state;
+    struct storage *storage = open_full(1);
+    if (!storage)
+        skip();
+    pthread_t thread;
+    void *outcome = storage;
+    assert_int_equal(pthread_create(&thread, NULL, cut_in_thread, storage), 0);
+    pthread_join(thread, &outcome);
+    assert_null(outcome);
+    fine(storage_close(storage, &error));
 }
 
 static atomic_bool stop;
@@ -508,10 +536,15 @@ static void signals(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(signals, clean_up),       cmocka_unit_test_teardown(patterns, clean_up),
-        cmocka_unit_test_teardown(end_of_file, clean_up),   cmocka_unit_test_teardown(new_file, clean_up),
-        cmocka_unit_test_teardown(holes, clean_up),         cmocka_unit_test_teardown(refused, clean_up),
-        cmocka_unit_test_teardown(cut_meanwhile, clean_up), cmocka_unit_test_teardown(cut_by_threads, clean_up),
+        cmocka_unit_test_teardown(signals, clean_up),
+        cmocka_unit_test_teardown(patterns, clean_up),
+        cmocka_unit_test_teardown(end_of_file, clean_up),
+        cmocka_unit_test_teardown(new_file, clean_up),
+        cmocka_unit_test_teardown(holes, clean_up),
+        cmocka_unit_test_teardown(refused, clean_up),
+        cmocka_unit_test_teardown(cut_meanwhile, clean_up),
+        cmocka_unit_test_teardown(cut_by_threads, clean_up),
+        cmocka_unit_test_teardown(cut_while_blocked, clean_up),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

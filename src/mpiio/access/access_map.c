@@ -2,8 +2,6 @@
 
 #include "mpiio/storage/storage_map.h"
 
-#include <string.h>
-
 enum {
     PAGE_BYTES = 4096,
     PIECE_BYTES_MAX = 16384, /* longer ones come near the speed of large ones by system calls */
@@ -39,12 +37,10 @@ static void copy_run(const struct access_map *map, char *place, const struct typ
     }
     int64_t bytes;
     char *memory = access_memory_piece(map->memory, run->length * run->count, &bytes);
-    for (int64_t i = 0; i < run->count; i++, place += run->stride, memory += run->length) {
-        if (map->write)
-            memcpy(place, memory, (size_t)run->length);
-        else
-            memcpy(memory, place, (size_t)run->length);
-    }
+    if (map->write)
+        access_memory_copy(place, run->stride, memory, run->length, run->length, run->count);
+    else
+        access_memory_copy(memory, run->length, place, run->stride, run->length, run->count);
 }
 
 static void copy(char *mapped, void *arg)

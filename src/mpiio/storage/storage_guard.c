@@ -63,6 +63,19 @@ static bool install(void)
     return sigaction(SIGBUS, &action, NULL) == 0;
 }
 
+static bool run_guarded(const void *begin, size_t bytes, char *memory, void (*copy)(char *memory, void *arg), void *arg)
+{
+    if (sigsetjmp(guarded.back, 0) != 0) {
+        guarded.bytes = 0;
+        return false;
+    }
+    guarded.begin = (uintptr_t)begin;
+    guarded.bytes = bytes;
+    copy(memory, arg);
+    guarded.bytes = 0;
+    return true;
+}
+
 bool storage_guard_ready(void)
 {
     if (!atomic_load_explicit(&installed, memory_order_acquire)) {
@@ -77,13 +90,11 @@ bool storage_guard_ready(void)
 
 bool storage_guard_run(const void *begin, size_t bytes, char *memory, void (*copy)(char *memory, void *arg), void *arg)
 {
-    if (sigsetjmp(guarded.back, 0) != 0) {
-        guarded.bytes = 0;
-        return false;
-    }
-    guarded.begin = (uintptr_t)begin;
-    guarded.bytes = bytes;
-    copy(memory, arg);
-    guarded.bytes = 0;
-    return true;
+    sigset_t bus, old;
+    sigemptyset(&bus);
+    sigaddset(&bus, SIGBUS);
+    pthread_sigmask(SIG_UNBLOCK, &bus, &old); /* a fault while it is blocked, as in threads of ours, ends the program */
+    const bool whole = run_guarded(begin, bytes, memory, copy, arg);
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    return whole;
 }
