@@ -136,9 +136,10 @@ static int64_t calls_so_far(const char *key) /* "syscw: " or "syscr: " */
 
 static bool sieve_writes, lock_writes; /* how the accesses are done */
 
-/* NOLINTNEXTLINE(readability-non-const-parameter): it is read into */
+/* NOLINTBEGIN(readability-non-const-parameter): it is read into */
 static int64_t run(struct storage *storage, bool write, struct typemap *filetype, struct typemap *memory, int64_t at,
                    int64_t position, int64_t bytes, char *buffer)
+/* NOLINTEND(readability-non-const-parameter) */
 {
     struct view view = {.displacement = at, .filetype = filetype, .etype_size = 1, .etype_extent = 1};
     const struct access_request request = {
