@@ -1,6 +1,7 @@
 #include "mpiio/access/access.h"
 
 #include "mpiio/access/access_lock.h"
+#include "mpiio/access/access_map.h"
 #include "mpiio/access/access_memory.h"
 #include "mpiio/mem.h"
 
@@ -24,8 +25,11 @@ struct run {
     struct typemap_cursor file;
     char *bounce; /* made when first needed */
     int64_t bounce_bytes;
-    bool vectors; /* memory is better listed than copied */
-    bool locked;  /* the whole access is */
+    bool vectors;      /* memory is better listed than copied */
+    bool locked;       /* the whole access is */
+    bool sieves;       /* may move gaps with the data */
+    bool maps;         /* may copy through mapped parts of the file */
+    int64_t mapped_to; /* up to this byte of the file mapping has been tried */
     int64_t done;
     struct pl_error *error;
 };
@@ -193,19 +197,28 @@ static pl_status change_window(struct run *run, const struct window *window)
     return PL_OK;
 }
 
+/* Those who sieve must not write back what they read before this write: it holds a lock where anybody may sieve. */
+static pl_status lock_window(struct run *run, const struct window *window, bool *ret_locked)
+{
+    *ret_locked = false;
+    const pl_status status = access_lock(run->storage, STORAGE_EXCLUSIVE, window->begin, window->end - window->begin,
+                                         run->manner->poke, run->error);
+    if (status != PL_OK && status != PL_E_UNSUPPORTED)
+        return status;
+    *ret_locked = status == PL_OK; /* else there are no locks here, and nobody sieves */
+    run->error->status = PL_OK;
+    return PL_OK;
+}
+
 static pl_status write_window(struct run *run, const struct window *window)
 {
-    bool at_end, pays = window->end - window->begin > window->bytes && sieving_pays(run, window, GAP_WRITE_BYTES);
     const int64_t span = window->end - window->begin;
-    bool locked = false;
+    bool pays = run->sieves && span > window->bytes && sieving_pays(run, window, GAP_WRITE_BYTES);
+    bool at_end, locked = false;
     if (!run->locked && (pays || run->manner->lock_writes)) {
-        const pl_status status = access_lock(run->storage, STORAGE_EXCLUSIVE, window->begin, span, run->manner->poke,
-                                             run->error);
-        if (status != PL_OK && status != PL_E_UNSUPPORTED)
-            return status;
-        locked = status == PL_OK;
-        run->error->status = PL_OK;
-        pays = pays && locked; /* no locks here: nobody may sieve */
+        if (lock_window(run, window, &locked))
+            return run->error->status;
+        pays = pays && locked;
     }
     if (pays)
         change_window(run, window);
@@ -216,23 +229,68 @@ static pl_status write_window(struct run *run, const struct window *window)
     return run->error->status;
 }
 
-static pl_status move_sieved(struct run *run)
+/* True: all of it was moved, or it failed. */
+static bool map_window(struct run *run, const struct window *window)
 {
-    const bool write = run->request->write;
-    const int64_t capacity = write ? run->manner->write_buffer_bytes : run->manner->read_buffer_bytes;
-    bool at_end = false;
-    while (run->done < run->request->bytes && !at_end) {
-        const struct window window = next_window(run, capacity);
-        if (write)
-            write_window(run, &window);
-        else if (window.end - window.begin == window.bytes || !sieving_pays(run, &window, GAP_READ_BYTES))
-            move_pieces(run, window.bytes, &at_end);
-        else
-            read_window(run, &window, &at_end);
-        if (run->error->status != PL_OK)
-            return run->error->status;
+    const struct access_request *request = run->request;
+    const struct typemap_shape *shape = typemap_shape(request->view->filetype);
+    const struct access_map map = {.storage = run->storage,
+                                   .write = request->write,
+                                   .begin = window->begin,
+                                   .end = window->end,
+                                   .bytes = window->bytes,
+                                   .piece = shape->size / shape->pieces,
+                                   .base = request->view->displacement,
+                                   .file = &run->file,
+                                   .memory = &run->memory};
+    bool locked = false;
+    if (request->write && run->manner->lock_writes && !run->locked && lock_window(run, window, &locked))
+        return true;
+    const bool moved = access_map_run(&map);
+    if (moved)
+        run->done += window->bytes;
+    if (locked)
+        access_unlock(run->storage, window->begin, window->end - window->begin, run->error);
+    return moved || run->error->status != PL_OK;
+}
+
+/* True: the next part of the access is done by it, or failed. */
+static bool try_map(struct run *run)
+{
+    if (!run->maps)
+        return false;
+    const int64_t begin = view_byte(run->request->view, run->request->position + run->done);
+    if (begin < run->mapped_to)
+        return false;
+    int64_t capacity = ACCESS_MAP_BYTES - begin % ACCESS_MAP_BYTES;
+    if (capacity < ACCESS_MAP_BYTES / 4) /* a small rest is better joined than treated alone */
+        capacity += ACCESS_MAP_BYTES;
+    const struct window window = next_window(run, capacity);
+    run->mapped_to = window.end;
+    return map_window(run, &window);
+}
+
+static pl_status move_window(struct run *run, bool *ret_short)
+{
+    const struct access_manner *manner = run->manner;
+    if (run->request->write) {
+        const struct window window = next_window(run, manner->write_buffer_bytes);
+        return write_window(run, &window);
     }
-    return PL_OK;
+    const struct window window = next_window(run, manner->read_buffer_bytes);
+    const bool gaps = window.end - window.begin > window.bytes;
+    if (run->sieves && gaps && sieving_pays(run, &window, GAP_READ_BYTES))
+        return read_window(run, &window, ret_short);
+    return move_pieces(run, window.bytes, ret_short);
+}
+
+static pl_status move_windows(struct run *run)
+{
+    bool at_end = false;
+    while (run->done < run->request->bytes && !at_end && run->error->status == PL_OK)
+        if (!try_map(run))
+            move_window(run, &at_end);
+    return run->error->status;
 }
 
 /* ---- the whole ---- */
@@ -243,9 +301,8 @@ static pl_status move_all(struct run *run)
     bool at_end;
     if (request->view->contiguous)
         return move_range(run, request->view->displacement + request->position, request->bytes, &at_end);
-    const bool sieve = request->write ? run->manner->sieve_writes : run->manner->sieve_reads;
-    if (sieve && typemap_shape(request->view->filetype)->monotone)
-        return move_sieved(run);
+    if ((run->sieves || run->maps) && typemap_shape(request->view->filetype)->monotone)
+        return move_windows(run);
     return move_pieces(run, request->bytes, &at_end);
 }
 
@@ -262,8 +319,9 @@ static void hull(const struct access_request *request, int64_t *ret_begin, int64
 static pl_status move_locked(struct run *run)
 {
     const struct access_request *request = run->request;
-    const bool sieves = run->manner->sieve_writes && !request->view->contiguous; /* it locks its windows itself */
-    if (!run->manner->atomic && (!request->write || !run->manner->lock_writes || sieves))
+    const bool windows = run->manner->sieve_writes && !request->view->contiguous && /* they are locked one by one */
+                         typemap_shape(request->view->filetype)->monotone;
+    if (!run->manner->atomic && (!request->write || !run->manner->lock_writes || windows))
         return move_all(run);
     int64_t begin, span;
     hull(request, &begin, &span);
@@ -292,18 +350,39 @@ static pl_status prepare(struct run *run)
         typemap_cursor_seek(&run->file, request->position);
     }
     const struct typemap_shape *shape = typemap_shape(request->memory);
+    run->sieves = request->write ? run->manner->sieve_writes : run->manner->sieve_reads;
+    run->maps = !run->manner->atomic && !request->view->contiguous && access_map_may(run->storage, request);
     run->vectors = shape->tiles || shape->size / (shape->pieces > 0 ? shape->pieces : 1) >= VECTOR_PIECE_BYTES;
     return PL_OK;
+}
+
+/* Side by side in the file and in memory, and nothing to lock: one call of the storage, no cursor, no memory. The most
+ * frequent access of all, and the smallest ones are of this kind. */
+static bool is_plain(const struct access_request *request, const struct access_manner *manner)
+{
+    return request->view->contiguous && typemap_shape(request->memory)->tiles && !manner->atomic &&
+           !(request->write && manner->lock_writes);
+}
+
+static pl_status move_plain(struct storage *storage, const struct access_request *request, int64_t *ret_done,
+                            struct pl_error *error)
+{
+    const int64_t offset = request->view->displacement + request->position;
+    char *memory = access_memory_at(request->buffer, typemap_shape(request->memory)->true_lb);
+    return request->write ? storage_write(storage, offset, memory, request->bytes, ret_done, error)
+                          : storage_read(storage, offset, memory, request->bytes, ret_done, error);
 }
 
 pl_status access_run(struct storage *storage, const struct access_request *request, const struct access_manner *manner,
                      int64_t *ret_done, struct pl_error *error)
 {
-    struct run run = {.storage = storage, .request = request, .manner = manner, .error = error};
     *ret_done = 0;
     if (request->bytes == 0)
         return PL_OK;
     error->status = PL_OK;
+    if (is_plain(request, manner))
+        return move_plain(storage, request, ret_done, error);
+    struct run run = {.storage = storage, .request = request, .manner = manner, .error = error};
     if (prepare(&run) == PL_OK)
         move_locked(&run);
     *ret_done = run.done;

@@ -19,24 +19,47 @@ void access_memory_seek(struct access_memory *memory, int64_t position)
     typemap_cursor_seek(&memory->cursor, position);
 }
 
+/* With a length that the compiler knows, a piece is one move. */
+#define COPY_LENGTH(known)                                                                                             \
+    case known:                                                                                                        \
+        for (; count > 0; count--, to += to_stride, from += from_stride)                                               \
+            memcpy(to, from, known);                                                                                   \
+        break
+
+void access_memory_copy(char *to, int64_t to_stride, const char *from, int64_t from_stride, int64_t length,
+                        int64_t count)
+{
+    switch (length) {
+        COPY_LENGTH(4);
+        COPY_LENGTH(8);
+        COPY_LENGTH(16);
+        COPY_LENGTH(32);
+    default:
+        for (; count > 0; count--, to += to_stride, from += from_stride)
+            memcpy(to, from, (size_t)length);
+    }
+}
+
 void access_memory_take(struct access_memory *memory, char *to, int64_t bytes)
 {
     while (bytes > 0) {
-        int64_t piece;
-        const char *from = access_memory_piece(memory, bytes, &piece);
-        memcpy(to, from, (size_t)piece);
-        to += piece;
-        bytes -= piece;
+        struct typemap_run run;
+        const int64_t taken = typemap_cursor_run(&memory->cursor, bytes, &run);
+        access_memory_copy(to, run.length, access_memory_at(memory->base, run.displacement), run.stride, run.length,
+                           run.count);
+        to += taken;
+        bytes -= taken;
     }
 }
 
 void access_memory_give(struct access_memory *memory, const char *from, int64_t bytes)
 {
     while (bytes > 0) {
-        int64_t piece;
-        char *to = access_memory_piece(memory, bytes, &piece);
-        memcpy(to, from, (size_t)piece);
-        from += piece;
-        bytes -= piece;
+        struct typemap_run run;
+        const int64_t given = typemap_cursor_run(&memory->cursor, bytes, &run);
+        access_memory_copy(access_memory_at(memory->base, run.displacement), run.stride, from, run.length, run.length,
+                           run.count);
+        from += given;
+        bytes -= given;
     }
 }

@@ -19,13 +19,22 @@ void access_memory_seek(struct access_memory *memory, int64_t position);
 void access_memory_take(struct access_memory *memory, char *to, int64_t bytes);
 void access_memory_give(struct access_memory *memory, const char *from, int64_t bytes);
 
+/* `count` pieces of `length` bytes, in order (which matters where those of `to` overlap). */
+void access_memory_copy(char *to, int64_t to_stride, const char *from, int64_t from_stride, int64_t length,
+                        int64_t count);
+
+/* Not pointer arithmetic: with MPI_BOTTOM the base is NULL and displacements are addresses. */
+static inline char *access_memory_at(const char *base, int64_t displacement)
+{
+    return (char *)((uintptr_t)base + (uintptr_t)displacement); /* NOLINT(performance-no-int-to-ptr) */
+}
+
 /* The next piece: at most `limit` bytes side by side. */
 static inline char *access_memory_piece(struct access_memory *memory, int64_t limit, int64_t *ret_bytes)
 {
     int64_t displacement = 0;
     *ret_bytes = typemap_cursor_next(&memory->cursor, limit, &displacement);
-    /* not pointer arithmetic: with MPI_BOTTOM the base is NULL and displacements are addresses */
-    return (char *)((uintptr_t)memory->base + (uintptr_t)displacement); /* NOLINT(performance-no-int-to-ptr) */
+    return access_memory_at(memory->base, displacement);
 }
 
 #endif

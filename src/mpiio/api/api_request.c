@@ -4,6 +4,7 @@
 #include "mpiio/mem.h"
 #include "mpiio/typemap/typemap_decode.h"
 
+#include <pthread.h>
 #include <stdio.h>
 
 static pl_status check_mode(const struct file *file, const struct api_call *call, struct pl_error *error)
@@ -158,12 +159,25 @@ pl_status api_request(struct api *api, const struct api_call *call, const struct
     return PL_OK;
 }
 
+/* What a status holds beside its bytes. It is the same every time, and MPICH takes a lock to set it. */
+static pthread_once_t plain_once = PTHREAD_ONCE_INIT;
+static MPI_Status plain_status;
+
+static void make_plain_status(void)
+{
+    real.Status_set_elements_x(&plain_status, MPI_BYTE, 0);
+    real.Status_set_cancelled(&plain_status, 0);
+}
+
 void api_set_status(MPI_Status *status, int64_t bytes)
 {
     if (status == MPI_STATUS_IGNORE)
         return;
+    pthread_once(&plain_once, make_plain_status);
+    const int error = status->MPI_ERROR; /* belongs to calls that complete many */
+    *status = plain_status;
+    status->MPI_ERROR = error;
     real.Status_set_elements_x(status, MPI_BYTE, bytes);
-    real.Status_set_cancelled(status, 0);
 }
 
 void api_log(const struct api *api, const struct api_call *call, const struct api_arguments *arguments,

@@ -28,7 +28,10 @@ struct storage_backend {
     int (*size)(int fd, int64_t *ret_bytes, int64_t *ret_block_bytes);
     int (*unlink)(const char *path);
     int (*lock)(int fd, short kind, int64_t offset, int64_t bytes,
-                bool wait); /* F_RDLCK, F_WRLCK, F_UNLCK; bytes 0: to the end */
+                bool wait);                  /* F_RDLCK, F_WRLCK, F_UNLCK; bytes 0: to the end */
+    int64_t (*hole)(int fd, int64_t offset); /* the first one from there on; the end of the file is one */
+    /* mmap(2), shared. NULL: nothing is ever mapped (storage_map.h). */
+    int (*map)(int fd, bool write, int64_t offset, size_t bytes, void **ret_memory);
 };
 
 extern const struct storage_backend *const STORAGE_BACKENDS[]; /* ends with NULL */

@@ -5,8 +5,10 @@
 #include "mpiio/storage/storage.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 
 struct storage_span; /* storage_lock.c */
+struct storage_map_system;
 
 struct storage {
     const struct storage_backend *backend;
@@ -16,6 +18,7 @@ struct storage {
     char *path;
     pthread_mutex_t mutex; /* guards `spans` */
     struct storage_span *spans;
+    const struct storage_map_system *_Atomic map_system; /* storage_map.c; NULL: not asked for yet */
 };
 
 #define ENTRY(name) extern const struct storage_backend storage_backend_##name;

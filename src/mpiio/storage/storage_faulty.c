@@ -111,5 +111,5 @@ const struct storage_backend storage_backend_faulty = {
     .allocate = faulty_allocate,
     .size = faulty_size,
     .unlink = faulty_unlink,
-    .lock = faulty_lock,
+    .lock = faulty_lock, /* and nothing is mapped: stores into memory would pass the plan by */
 };

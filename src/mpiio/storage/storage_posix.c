@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -117,6 +118,21 @@ static int posix_lock(int fd, short kind, int64_t offset, int64_t bytes, bool wa
     return outcome;
 }
 
+static int64_t posix_hole(int fd, int64_t offset)
+{
+    const int64_t hole = lseek(fd, offset, SEEK_HOLE); /* moves the descriptor's place, which nobody uses */
+    return hole < 0 ? -errno : hole;
+}
+
+static int posix_map(int fd, bool write, int64_t offset, size_t bytes, void **ret_memory)
+{
+    void *memory = mmap(NULL, bytes, write ? PROT_READ | PROT_WRITE : PROT_READ, MAP_SHARED, fd, offset);
+    if (memory == MAP_FAILED)
+        return -errno;
+    *ret_memory = memory;
+    return 0;
+}
+
 const struct storage_backend storage_backend_posix = {
     .name = "posix",
     .open = posix_open,
@@ -129,4 +145,6 @@ const struct storage_backend storage_backend_posix = {
     .size = posix_size,
     .unlink = posix_unlink,
     .lock = posix_lock,
+    .hole = posix_hole,
+    .map = posix_map,
 };

@@ -78,16 +78,15 @@ static pl_status transfer_fail(const struct storage *storage, bool writing, cons
     return error->status;
 }
 
-static pl_status transfer(struct storage *storage, bool writing, struct rest rest, int64_t *ret_done,
+/* `moved`: what the first call gave. */
+static pl_status transfer(struct storage *storage, bool writing, struct rest rest, ssize_t moved, int64_t *ret_done,
                           struct pl_error *error)
 {
     const struct rest all = rest;
     struct storage_patience patience = {0};
     pl_status status = PL_OK;
     int zeros = 0;
-    rest_advance(&rest, 0);
-    while (rest.bytes > 0 && status == PL_OK) {
-        const ssize_t moved = call_once(storage, writing, &rest);
+    for (;;) {
         if (moved > 0) {
             rest_advance(&rest, (size_t)moved);
             patience = (struct storage_patience){0};
@@ -96,7 +95,11 @@ static pl_status transfer(struct storage *storage, bool writing, struct rest res
             break; /* the file ends here */
         } else if (moved == 0 ? ++zeros >= ZEROS_MAX : !storage_again(&patience, (int)-moved)) {
             status = transfer_fail(storage, writing, &all, all.bytes - rest.bytes, (int)-moved, error);
+            break;
         }
+        if (rest.bytes == 0)
+            break;
+        moved = call_once(storage, writing, &rest);
     }
     if (ret_done)
         *ret_done = all.bytes - rest.bytes;
@@ -128,21 +131,44 @@ static pl_status transfer_list(struct storage *storage, bool writing, int64_t of
         return pl_fail(error, PL_E_ARG, "%s '%s%s' at byte %lld: the access does not lie between byte 0 and byte %lld",
                        writing ? "writing" : "reading", STORAGE_NAME(storage->path), (long long)offset,
                        (long long)INT64_MAX);
-    return transfer(storage, writing, rest, ret_done, error);
+    rest_advance(&rest, 0);
+    if (rest.bytes == 0)
+        return PL_OK;
+    const ssize_t moved = call_once(storage, writing, &rest);
+    return transfer(storage, writing, rest, moved, ret_done, error);
+}
+
+/* One piece by one call, as nearly every access is; all else that may happen is for the loops. */
+static pl_status transfer_piece(struct storage *storage, bool writing, int64_t offset, struct iovec piece,
+                                int64_t *ret_done, struct pl_error *error)
+{
+    const size_t bytes = piece.iov_len;
+    if (bytes == 0 || bytes > CALL_BYTES_MAX || offset < 0 || offset > INT64_MAX - (int64_t)bytes)
+        return transfer_list(storage, writing, offset, &piece, 1, ret_done, error);
+    const ssize_t moved = writing ? storage->backend->writev(storage->fd, &piece, 1, offset)
+                                  : storage->backend->readv(storage->fd, &piece, 1, offset);
+    if (moved != (ssize_t)bytes) {
+        const struct rest rest = {.pieces = &piece, .count = 1, .offset = offset, .bytes = (int64_t)bytes};
+        return transfer(storage, writing, rest, moved, ret_done, error);
+    }
+    if (ret_done)
+        *ret_done = moved;
+    return PL_OK;
 }
 
 pl_status storage_read(struct storage *storage, int64_t offset, void *buffer, int64_t bytes, int64_t *ret_done,
                        struct pl_error *error)
 {
-    struct iovec piece = {.iov_base = buffer, .iov_len = (size_t)bytes}; /* a negative one is refused as too large */
-    return transfer_list(storage, false, offset, &piece, 1, ret_done, error);
+    const struct iovec piece = {.iov_base = buffer,
+                                .iov_len = (size_t)bytes}; /* a negative one is refused: too large */
+    return transfer_piece(storage, false, offset, piece, ret_done, error);
 }
 
 pl_status storage_write(struct storage *storage, int64_t offset, const void *buffer, int64_t bytes, int64_t *ret_done,
                         struct pl_error *error)
 {
-    struct iovec piece = {.iov_base = (void *)buffer, .iov_len = (size_t)bytes};
-    return transfer_list(storage, true, offset, &piece, 1, ret_done, error);
+    const struct iovec piece = {.iov_base = (void *)buffer, .iov_len = (size_t)bytes};
+    return transfer_piece(storage, true, offset, piece, ret_done, error);
 }
 
 pl_status storage_readv(struct storage *storage, int64_t offset, struct iovec *pieces, int64_t count, int64_t *ret_done,

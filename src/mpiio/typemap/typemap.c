@@ -76,15 +76,29 @@ pl_status typemap_resized(struct typemap *map, int64_t lb, int64_t extent, struc
     return typemap_finish(&part, map->first, &bounds, ret_map, error);
 }
 
+/* So far below 0 that no number of holders brings it back. */
+static const int64_t FOR_EVER = INT64_MIN / 2;
+
+void typemap_keep(struct typemap *map)
+{
+    atomic_store_explicit(&map->refs, FOR_EVER, memory_order_relaxed);
+}
+
+static bool is_kept(const struct typemap *map)
+{
+    return atomic_load_explicit(&map->refs, memory_order_relaxed) < 0;
+}
+
 struct typemap *typemap_ref(struct typemap *map)
 {
-    atomic_fetch_add_explicit(&map->refs, 1, memory_order_relaxed);
+    if (!is_kept(map))
+        atomic_fetch_add_explicit(&map->refs, 1, memory_order_relaxed);
     return map;
 }
 
 void typemap_unref(struct typemap *map)
 {
-    if (!map || atomic_fetch_sub_explicit(&map->refs, 1, memory_order_acq_rel) != 1)
+    if (!map || is_kept(map) || atomic_fetch_sub_explicit(&map->refs, 1, memory_order_acq_rel) != 1)
         return;
     typemap_node_unref(map->node);
     mem_free(map);

@@ -55,6 +55,7 @@ pl_status typemap_resized(struct typemap *map, int64_t lb, int64_t extent, struc
 
 struct typemap *typemap_ref(struct typemap *map);
 void typemap_unref(struct typemap *map); /* accepts NULL */
+void typemap_keep(struct typemap *map);  /* lives for ever from now on: references cost nothing any more */
 const struct typemap_shape *typemap_shape(const struct typemap *map);
 
 /* Displacement of the byte at `position`. size must not be 0; position ≥ 0. One that 64 bits cannot hold becomes

@@ -152,6 +152,10 @@ pl_status typemap_of(MPI_Datatype type, struct typemap **ret_map, struct pl_erro
 {
     static const struct typemap_maker maker = {.find = find, .leaf = decode_leaf, .settle = settle};
     struct typemap_made made;
+    if (typemap_leaf_find(maker.owner, type, &made)) { /* most types of small calls */
+        *ret_map = made.map;
+        return PL_OK;
+    }
     const pl_status status = typemap_visit(&maker, type, &made, error);
     if (!status)
         *ret_map = made.map;

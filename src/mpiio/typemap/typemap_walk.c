@@ -244,6 +244,7 @@ static int64_t run_node(struct cursor_state *state, int64_t limit, struct typema
 {
     struct frame *top = &state->frames[state->depth - 1];
     const struct typemap_node *node = top->node;
+    assert(node);                                      /* a map without one is even */
     if (node->pieces || state->run_left != node->unit) /* innermost: its children are dense */
         return 0;
     const int64_t n = typemap_min(node->count - 1 - top->index, limit / node->unit);

@@ -144,6 +144,8 @@ bool view_fits(const struct view *view, int64_t position, int64_t bytes)
     int64_t end, byte;
     if (position < 0 || __builtin_add_overflow(position, bytes, &end))
         return false;
+    if (view->contiguous)
+        return !__builtin_add_overflow(end, view->displacement, &byte);
     const struct typemap_shape *shape = typemap_shape(view->filetype);
     if (shape->size == 0)
         return bytes == 0;

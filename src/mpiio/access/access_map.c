@@ -1,0 +1,80 @@
+#include "mpiio/access/access_map.h"
+
+#include "mpiio/storage/storage_map.h"
+
+enum {
+    PAGE_BYTES = 4096,
+    PIECE_BYTES_MAX = 16384, /* longer ones come near the speed of large ones by system calls */
+    PIECES_MIN = 8,          /* fewer are not worth the calls that make a mapping */
+    ALLOCATE_PART = 8,       /* see below */
+};
+
+static int64_t mean_piece(const struct view *view)
+{
+    const struct typemap_shape *shape = typemap_shape(view->filetype);
+    return shape->pieces > 0 ? shape->size / shape->pieces : 0;
+}
+
+bool access_map_may(struct storage *storage, const struct access_request *request)
+{
+    const int64_t piece = mean_piece(request->view);
+    return piece > 0 && piece <= PIECE_BYTES_MAX && request->bytes / piece >= PIECES_MIN &&
+           storage_map_reach(storage, request->write) > 0;
+}
+
+/* ---- the copy ---- */
+
+static void copy_run(const struct access_map *map, char *place, const struct typemap_run *run)
+{
+    if (!typemap_shape(map->memory->cursor.map)->tiles) {
+        for (int64_t i = 0; i < run->count; i++, place += run->stride) {
+            if (map->write)
+                access_memory_take(map->memory, place, run->length);
+            else
+                access_memory_give(map->memory, place, run->length);
+        }
+        return;
+    }
+    int64_t bytes;
+    char *memory = access_memory_piece(map->memory, run->length * run->count, &bytes);
+    if (map->write)
+        access_memory_copy(place, run->stride, memory, run->length, run->length, run->count);
+    else
+        access_memory_copy(memory, run->length, place, run->stride, run->length, run->count);
+}
+
+static void copy(char *mapped, void *arg)
+{
+    const struct access_map *map = arg;
+    int64_t left = map->bytes;
+    while (left > 0) {
+        struct typemap_run run;
+        left -= typemap_cursor_run(map->file, left, &run);
+        copy_run(map, mapped + (map->base + run.displacement - map->begin), &run);
+    }
+}
+
+/* ---- the whole ---- */
+
+bool access_map_run(const struct access_map *map)
+{
+    const int64_t pages = (map->end - 1) / PAGE_BYTES - map->begin / PAGE_BYTES + 1;
+    const int64_t pieces = map->bytes / map->piece;
+    if (pieces < PIECES_MIN || pages > pieces * storage_map_reach(map->storage, map->write))
+        return false;
+    const int64_t span = map->end - map->begin;
+    const struct storage_map_range range = {
+        .write = map->write,
+        .offset = map->begin,
+        .bytes = span,
+        /* In a new file a page by a fault is no quicker than a write. So only where pages have several pieces each:
+         * then all blocks get data anyway, and giving them room at once takes no more of it. */
+        .allocate = pieces > pages && map->bytes >= span / ALLOCATE_PART,
+    };
+    const int64_t file_position = map->file->position, memory_position = map->memory->cursor.position;
+    if (storage_map_copy(map->storage, &range, copy, (void *)map))
+        return true;
+    typemap_cursor_seek(map->file, file_position);
+    access_memory_seek(map->memory, memory_position);
+    return false;
+}

@@ -1,0 +1,100 @@
+#include "mpiio/storage/storage_guard.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdint.h>
+
+/* What this thread is copying to or from; `bytes` 0: nothing. */
+static _Thread_local struct {
+    volatile uintptr_t begin;
+    volatile size_t bytes;
+    sigjmp_buf back;
+} guarded;
+
+static pthread_mutex_t install_lock = PTHREAD_MUTEX_INITIALIZER;
+static atomic_bool installed;
+static struct sigaction before; /* written before the handler is in force */
+
+/* The program's own handler, as if the system had called it. */
+static void call_before(int signal, siginfo_t *info, void *context)
+{
+    sigset_t mask = before.sa_mask, old;
+    if (!(before.sa_flags & SA_NODEFER))
+        sigaddset(&mask, signal);
+    pthread_sigmask(SIG_BLOCK, &mask, &old);
+    if (before.sa_flags & SA_SIGINFO)
+        before.sa_sigaction(signal, info, context);
+    else
+        before.sa_handler(signal);
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+}
+
+static void on_signal(int signal, siginfo_t *info, void *context)
+{
+    const int saved = errno;
+    const bool fault = info->si_code > 0; /* of this thread itself, not sent by anybody */
+    if (fault && (uintptr_t)info->si_addr - guarded.begin < guarded.bytes)
+        siglongjmp(guarded.back, 1);
+    const bool plain = !(before.sa_flags & SA_SIGINFO);
+    if (plain && before.sa_handler == SIG_DFL) {
+        sigaction(signal, &before, NULL); /* what caused it happens again, and ends the program as without us */
+        if (!fault)
+            raise(signal);
+    } else if (plain && before.sa_handler == SIG_IGN) {
+        if (fault) /* the system does not let a fault be ignored either */
+            sigaction(signal, &(struct sigaction){.sa_handler = SIG_DFL}, NULL);
+    } else {
+        call_before(signal, info, context);
+    }
+    errno = saved;
+}
+
+/* No mask and no deferral: leaving the handler by a jump must not need a system call to undo them. */
+static bool install(void)
+{
+    struct sigaction action = {.sa_sigaction = on_signal, .sa_flags = SA_SIGINFO | SA_NODEFER | SA_RESTART};
+    sigemptyset(&action.sa_mask);
+    if (sigaction(SIGBUS, NULL, &before) != 0)
+        return false;
+    action.sa_flags |= before.sa_flags & SA_ONSTACK;
+    return sigaction(SIGBUS, &action, NULL) == 0;
+}
+
+static bool run_guarded(const void *begin, size_t bytes, char *memory, void (*copy)(char *memory, void *arg), void *arg)
+{
+    if (sigsetjmp(guarded.back, 0) != 0) {
+        guarded.bytes = 0;
+        return false;
+    }
+    guarded.begin = (uintptr_t)begin;
+    guarded.bytes = bytes;
+    copy(memory, arg);
+    guarded.bytes = 0;
+    return true;
+}
+
+bool storage_guard_ready(void)
+{
+    if (!atomic_load_explicit(&installed, memory_order_acquire)) {
+        pthread_mutex_lock(&install_lock);
+        if (!atomic_load(&installed) && install())
+            atomic_store_explicit(&installed, true, memory_order_release);
+        pthread_mutex_unlock(&install_lock);
+    }
+    struct sigaction now;
+    return sigaction(SIGBUS, NULL, &now) == 0 && (now.sa_flags & SA_SIGINFO) && now.sa_sigaction == on_signal;
+}
+
+bool storage_guard_run(const void *begin, size_t bytes, char *memory, void (*copy)(char *memory, void *arg), void *arg)
+{
+    sigset_t bus, old;
+    sigemptyset(&bus);
+    sigaddset(&bus, SIGBUS);
+    pthread_sigmask(SIG_UNBLOCK, &bus, &old); /* a fault while it is blocked, as in threads of ours, ends the program */
+    const bool whole = run_guarded(begin, bytes, memory, copy, arg);
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    return whole;
+}

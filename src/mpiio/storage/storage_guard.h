@@ -1,0 +1,17 @@
+/* SIGBUS in a mapped file: the copy that met it ends, and the program goes on. */
+#ifndef PIOLET_MPIIO_STORAGE_STORAGE_GUARD_H
+#define PIOLET_MPIIO_STORAGE_STORAGE_GUARD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Is our handler in force? Installs it at the first call. One that the program had before gets the signals that are not
+ * ours. Where the program installs another later, that one stays (it may call ours, so that ours in front of it could
+ * call in a circle), and nothing is mapped any more. */
+bool storage_guard_ready(void);
+
+/* Calls copy(memory, arg). False: a fault between `begin` and `begin + bytes` ended it early. It must own nothing that
+ * would be lost then. */
+bool storage_guard_run(const void *begin, size_t bytes, char *memory, void (*copy)(char *memory, void *arg), void *arg);
+
+#endif
