@@ -30,10 +30,16 @@ void access_memory_copy(char *to, int64_t to_stride, const char *from, int64_t f
                         int64_t count)
 {
     switch (length) {
+        COPY_LENGTH(1);
         COPY_LENGTH(4);
         COPY_LENGTH(8);
         COPY_LENGTH(16);
+        COPY_LENGTH(24);
         COPY_LENGTH(32);
+        COPY_LENGTH(40);
+        COPY_LENGTH(64);
+        COPY_LENGTH(128);
+        COPY_LENGTH(256);
     default:
         for (; count > 0; count--, to += to_stride, from += from_stride)
             memcpy(to, from, (size_t)length);

@@ -1,6 +1,4 @@
 /* A rank's own pieces, between its memory and the blocks. */
-#include "mpiio/exchange/exchange_cover.h"
-#include "mpiio/ring/ring_copy.h"
 #include "mpiio/ring/ring_core.h"
 #include "mpiio/ring/ring_print.h"
 
@@ -53,20 +51,21 @@ static uint64_t print_run(const struct typemap_run *run)
 static void copy_run(struct ring *ring, char *place, const struct typemap_run *run, int64_t bytes)
 {
     struct access_memory *memory = &ring->memory;
+    const bool write = ring->request->write;
     if (typemap_shape(ring->request->memory)->tiles) {
         int64_t moved;
         char *own = access_memory_piece(memory, bytes, &moved);
-        if (ring->request->write)
-            ring_copy_scatter(place, own, run->length, run->stride, run->count);
+        if (write)
+            access_memory_copy(place, run->stride, own, run->length, run->length, run->count);
         else
-            ring_copy_gather(own, place, run->length, run->stride, run->count);
+            access_memory_copy(own, run->length, place, run->stride, run->length, run->count);
         return;
     }
     for (int64_t i = 0; i < run->count; i++, place += run->stride)
-        if (ring->request->write)
-            ring_copy_take(memory, place, run->length);
+        if (write)
+            access_memory_take(memory, place, run->length);
         else
-            ring_copy_give(memory, place, run->length);
+            access_memory_give(memory, place, run->length);
 }
 
 /* Where this rank's data in a block end. */
