@@ -3,10 +3,16 @@
 #include "mpiio/access/access_lock.h"
 #include "mpiio/exchange/exchange_cover.h"
 #include "mpiio/mem.h"
+#include "mpiio/storage/storage_map.h"
 
 #include <string.h>
 
-enum { GAP_BYTES = 8192 }; /* gaps up to this size (in the mean) are cheaper to read and write back than to leave out */
+enum {
+    GAP_BYTES = 8192, /* gaps up to this size (in the mean) are cheaper to read and write back than to leave out */
+    MAP_RUNS = 16,    /* fewer runs than this, or longer ones than MAP_RUN_BYTES, are written one by one */
+    MAP_RUN_BYTES = 8192,
+    PAGE_BYTES = 4096,
+};
 
 struct store {
     const struct cover_manner *manner;
@@ -42,8 +48,36 @@ static void write_range(const struct store *store, int64_t begin, int64_t end)
         *store->error = error;
 }
 
-static void write_runs(const struct store *store)
+/* ---- runs that are left as they are ---- */
+
+static void copy_runs(char *memory, void *arg)
 {
+    const struct store *store = arg;
+    int64_t first = -1;
+    for (int64_t begin = 0, end; exchange_cover_next(store->cover, store->bytes, &begin, &end); begin = end) {
+        first = first < 0 ? begin : first;
+        memcpy(memory + (begin - first), store->window + begin, (size_t)(end - begin));
+    }
+}
+
+/* Many small runs by copies through a map of the file: nothing but the runs is touched. */
+static bool map_runs(const struct store *store, const struct filling *filling)
+{
+    const int64_t span = filling->end - filling->begin, pages = span / PAGE_BYTES + 1;
+    const int64_t reach = storage_map_reach(store->manner->storage, true);
+    if (filling->runs < MAP_RUNS || filling->bytes / filling->runs > MAP_RUN_BYTES || pages > filling->runs * reach)
+        return false;
+    const struct storage_map_range range = {.write = true,
+                                            .offset = store->offset + filling->begin,
+                                            .bytes = span,
+                                            .allocate = filling->runs > pages && filling->bytes >= span / 2};
+    return storage_map_copy(store->manner->storage, &range, copy_runs, (void *)store);
+}
+
+static void write_runs(const struct store *store, const struct filling *filling)
+{
+    if (map_runs(store, filling))
+        return;
     for (int64_t begin = 0, end; exchange_cover_next(store->cover, store->bytes, &begin, &end); begin = end)
         write_range(store, begin, end);
 }
@@ -72,7 +106,7 @@ static void write_filled(const struct store *store, const struct filling *fillin
     if (whole && (filling->runs == 1 || fill_gaps(store, filling)))
         write_range(store, filling->begin, filling->end);
     else
-        write_runs(store);
+        write_runs(store, filling);
 }
 
 /* Where there are no locks, nobody sieves: runs are written by themselves. */
