@@ -3,6 +3,7 @@
 #define PIOLET_MPIIO_EXCHANGE_CORE_H
 
 #include "mpiio/exchange/exchange.h"
+#include "mpiio/exchange/exchange_finish.h"
 #include "mpiio/exchange/exchange_message.h"
 #include "mpiio/work/work.h"
 
@@ -30,8 +31,9 @@ struct exchange_source {
     struct typemap_cursor file;
     int slots;
     struct exchange_slot slot[EXCHANGE_SLOTS];
-    int64_t *position, *limit; /* for each agent: what remains to be sent, as positions of the view's data */
-    bool *underway;            /* for each agent: a message is on its way */
+    int64_t *position; /* for each agent: where what remains for it begins, as position of the view's data */
+    int64_t limit;     /* where the request ends */
+    bool *underway;    /* for each agent: a message is on its way */
     int64_t *hello_round;
     MPI_Request *hello;
     int turn;    /* the agent to serve next: ranks begin with different ones */
@@ -53,6 +55,7 @@ struct exchange_agent {
     char *message;
     MPI_Request receive;
     int receiving; /* index of the sender, -1: none */
+    int received;  /* bytes of its message */
     char *reply[EXCHANGE_REPLIES];
     MPI_Request reply_send[EXCHANGE_REPLIES];
     int replying; /* the reply that is being made, -1: none */
@@ -64,7 +67,7 @@ struct exchange_agent {
     int64_t file_end;         /* where a read met the end of the file; INT64_MAX: not yet */
 };
 
-enum exchange_state { EX_AGREE, EX_COUNT, EX_MOVE, EX_FINISH, EX_LATE, EX_DONE };
+enum exchange_state { EX_AGREE, EX_COUNT, EX_MOVE, EX_FINISH, EX_DONE };
 
 struct exchange {
     struct exchange_setup setup;
@@ -77,10 +80,9 @@ struct exchange {
     MPI_Request count_request;
     struct exchange_source source;
     struct exchange_agent agent;
-    struct pl_error own;  /* this rank's outcome */
-    struct pl_error late; /* an earlier one that the others have not heard of */
-    bool late_heard, told_late;
-    struct agree late_agree;
+    struct pl_error own; /* this rank's outcome */
+    struct exchange_finish finish;
+    bool finished; /* by that: it did not end in the first agreement */
 };
 
 static inline int exchange_tag(const struct exchange *exchange, enum exchange_tag tag)

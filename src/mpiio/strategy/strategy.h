@@ -74,6 +74,7 @@ struct strategy {
     const char *name, *summary;
     bool exchanges; /* ranks meet in every call, so that errors are agreed in it */
     struct scheme scheme;
+    const char *agents; /* who they are, in words; NULL where each rank accesses the file itself */
     void (*start)(struct collective *collective);
     enum step (*step)(struct collective *collective);
     void (*clear)(struct collective *collective); /* frees `private`; may be NULL */
