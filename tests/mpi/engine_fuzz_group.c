@@ -112,6 +112,20 @@ static void default_views(struct group *group)
     group->same_view = true;
 }
 
+/* A test of a strategy that is not in force proves nothing. */
+static void check_strategy(MPI_File file)
+{
+    MPI_Info info;
+    char value[MPI_MAX_INFO_VAL + 1] = "";
+    int found = 0;
+    if (!fuzz.strategy || MPI_File_get_info(file, &info) != MPI_SUCCESS)
+        return;
+    MPI_Info_get(info, STRATEGY, MPI_MAX_INFO_VAL, value, &found);
+    if (strcmp(value, fuzz.strategy) != 0)
+        complain("the strategy is '%s', not '%s'", value, fuzz.strategy);
+    MPI_Info_free(&info);
+}
+
 bool group_open_coll(struct group *group, int amode)
 {
     MPI_Info info = draw_hints(group);
@@ -126,6 +140,7 @@ bool group_open_coll(struct group *group, int amode)
         group->is_lost = true;
         return false;
     }
+    check_strategy(group->file);
     default_views(group);
     const int64_t start = amode & MPI_MODE_APPEND ? group->model.size : 0;
     for (int rank = 0; rank < group->procs; rank++)

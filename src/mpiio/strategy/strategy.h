@@ -30,9 +30,10 @@ enum scheme_target { /* how the file is spread over the agents, where they acces
 };
 enum scheme_exchange { /* how data come to the agents */
                        EXCHANGE_NONE,
-                       EXCHANGE_PIECES,   /* a message for each piece */
-                       EXCHANGE_GATHERED, /* one message for each pair and round */
-                       EXCHANGE_MEMORY,   /* memory that the ranks of a node share */
+                       EXCHANGE_PIECES,    /* a message for each piece */
+                       EXCHANGE_GATHERED,  /* one message for each pair and round */
+                       EXCHANGE_BROADCAST, /* a tree of messages from the agent to all */
+                       EXCHANGE_MEMORY,    /* memory that the ranks of a node share */
 };
 struct scheme {
     enum scheme_order order;
