@@ -10,7 +10,7 @@
 
 enum { LO, HI, VALUES };
 
-static const int64_t MESSAGE_BYTES = 1 << 20; /* of data */
+static const int64_t MESSAGE_BYTES = 1 << 20, PIECE_BYTES = 65536; /* of data */
 enum { DESCRIPTION_PART = 16 }; /* descriptions get this part of it in addition: a window's data are one message */
 
 void exchange_note(struct exchange *exchange, const struct pl_error *error)
@@ -82,6 +82,7 @@ static void lay_out(struct exchange *exchange, struct cutter *cutter)
     exchange->touch = cut(cutter, agents * sizeof *exchange->touch);
     exchange->touched = cut(cutter, agents * sizeof *exchange->touched);
     source->position = cut(cutter, agents * sizeof *source->position);
+    source->round = cut(cutter, agents * sizeof *source->round);
     source->underway = cut(cutter, agents * sizeof *source->underway);
     source->hello_round = cut(cutter, agents * sizeof *source->hello_round);
     source->hello = cut(cutter, agents * sizeof *source->hello);
@@ -125,10 +126,13 @@ static pl_status prepare(struct exchange *exchange, struct exchange_memory *memo
 {
     const struct access_request *request = exchange->request;
     const struct exchange_setup *setup = &exchange->setup;
-    const int64_t data = setup->window_bytes < MESSAGE_BYTES ? setup->window_bytes : MESSAGE_BYTES;
+    const int64_t most = setup->each_piece ? PIECE_BYTES : MESSAGE_BYTES;
+    const int64_t data = setup->window_bytes < most ? setup->window_bytes : most;
     exchange->message_bytes = data + data / DESCRIPTION_PART + EXCHANGE_MESSAGE_BYTES_MIN;
     exchange->agent.number = exchange_rank_agent(setup->rank, setup->agents, setup->ranks);
     exchange->source.slots = setup->agents < EXCHANGE_SLOTS ? setup->agents : EXCHANGE_SLOTS;
+    if (setup->each_piece)
+        exchange->source.slots = EXCHANGE_SLOTS_PIECES;
     if (take_memory(exchange, memory, error) ||
         access_memory_init(&exchange->source.memory, request->memory, request->buffer, error))
         return error->status;

@@ -7,7 +7,9 @@
 #include "mpiio/exchange/exchange_message.h"
 #include "mpiio/work/work.h"
 
-enum { EXCHANGE_SLOTS = 4, EXCHANGE_REPLIES = 2 };
+/* Messages of a rank that are under way at once: large ones, one to each agent; or those of single pieces, to whom they
+ * belong, so that their number does not cost as many turns of the agent. */
+enum { EXCHANGE_SLOTS = 4, EXCHANGE_SLOTS_PIECES = 32, EXCHANGE_REPLIES = 2 };
 enum exchange_tag { TAG_HELLO, TAG_DATA, TAG_REPLY, TAG_COUNT };
 
 /* An answer to a request for data: this, and the data behind it. */
@@ -30,13 +32,14 @@ struct exchange_source {
     struct access_memory memory;
     struct typemap_cursor file;
     int slots;
-    struct exchange_slot slot[EXCHANGE_SLOTS];
+    struct exchange_slot slot[EXCHANGE_SLOTS_PIECES];
     int64_t *position; /* for each agent: where what remains for it begins, as position of the view's data */
+    int64_t *round;    /* for each agent: the window that it lies in */
     int64_t limit;     /* where the request ends */
-    bool *underway;    /* for each agent: a message is on its way */
+    bool *underway;    /* for each agent: a message is on its way, and none of several */
     int64_t *hello_round;
     MPI_Request *hello;
-    int turn;    /* the agent to serve next: ranks begin with different ones */
+    int turn;    /* the agent to serve next, if it can take something: ranks begin with different ones */
     int64_t end; /* position where the data end: that of the request, or of the file */
 };
 

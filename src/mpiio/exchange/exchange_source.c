@@ -1,5 +1,5 @@
-/* The side of the rank whose data they are. At most one message to each agent is under way, and it is sent
- * synchronously: a fast rank never floods an agent. */
+/* The side of the rank whose data they are. At most one message to each agent is under way (of single pieces, a few),
+ * and it is sent synchronously: a fast rank never floods an agent. Several arrive, and are answered, in their order. */
 #include "mpi/real.h"
 #include "mpiio/exchange/exchange_core.h"
 
@@ -26,9 +26,10 @@ void exchange_source_start(struct exchange *exchange)
     for (int agent = 0; agent < agents; agent++) {
         source->underway[agent] = false;
         source->hello[agent] = MPI_REQUEST_NULL;
+        source->round[agent] = round_at(exchange, source->position[agent]);
         if (!exchange->touch[agent])
             continue;
-        source->hello_round[agent] = round_at(exchange, source->position[agent]);
+        source->hello_round[agent] = source->round[agent];
         const int code = real.Isend(&source->hello_round[agent], 1, MPI_INT64_T, rank_of(exchange, agent),
                                     exchange_tag(exchange, TAG_HELLO), exchange->setup.comm, &source->hello[agent]);
         if (code != MPI_SUCCESS)
@@ -42,8 +43,7 @@ static int64_t build(struct exchange *exchange, struct exchange_slot *slot, int 
     struct exchange_source *source = &exchange->source;
     const struct access_request *request = exchange->request;
     int64_t position = source->position[agent];
-    const int64_t round = round_at(exchange, position);
-    int64_t limit = view_position(request->view, exchange_window_end(&exchange->domain, agent, round));
+    int64_t limit = view_position(request->view, exchange_window_end(&exchange->domain, agent, source->round[agent]));
     limit = limit < source->limit ? limit : source->limit;
     if (!request->view->contiguous && source->file.position != position)
         typemap_cursor_seek(&source->file, position);
@@ -58,11 +58,12 @@ static int64_t build(struct exchange *exchange, struct exchange_slot *slot, int 
     slot->bytes = position - slot->position;
     position = exchange_domain_next(&exchange->domain, request->view, agent, position, source->limit);
     source->position[agent] = position;
+    source->round[agent] = round_at(exchange, position);
     slot->agent = agent;
     struct exchange_head *head = exchange_message_head(slot->buffer);
     head->sequence = exchange->setup.sequence;
     head->generation = request->view->generation;
-    head->next = round_at(exchange, position);
+    head->next = source->round[agent];
     return size;
 }
 
@@ -83,18 +84,26 @@ static void post(struct exchange *exchange, struct exchange_slot *slot, int64_t 
         return;
     }
     slot->busy = true;
-    exchange->source.underway[slot->agent] = true;
+    exchange->source.underway[slot->agent] = !exchange->setup.each_piece;
+    exchange->source.turn = (slot->agent + 1) % exchange->setup.agents;
 }
 
+/* The agent of the earliest window comes first. An agent takes nothing for a later one before all ranks have passed the
+ * earlier, and a rank has few slots: ranks that filled them with later windows, each for other agents, would wait for
+ * each other for ever. As it is, the earliest window that anybody has left is always on its way. */
 static int next_agent(const struct exchange *exchange)
 {
     const struct exchange_source *source = &exchange->source;
+    int64_t earliest = EXCHANGE_NO_ROUND;
+    int found = -1;
     for (int i = 0; i < exchange->setup.agents; i++) {
         const int agent = (source->turn + i) % exchange->setup.agents;
-        if (!source->underway[agent] && source->position[agent] < source->limit)
-            return agent;
+        if (!source->underway[agent] && source->round[agent] < earliest) {
+            earliest = source->round[agent];
+            found = agent;
+        }
     }
-    return -1;
+    return found;
 }
 
 /* The data of an answer go to memory; where the file ended before, so does the request. */
