@@ -171,7 +171,7 @@ enum step scheduling_step(struct collective *collective)
     struct agree *agree = own ? &own->agree : &collective->refusal.agree;
     if ((!own || own->state == AGREE) && agree_step(agree) == STEP_PENDING)
         return STEP_PENDING;
-    if (agree->status != PL_OK)
+    if (!own || agree->status != PL_OK)
         return end_at_once(agree, collective);
     if (own->state == AGREE && agree_least(agree, 0) == SCHEDULE_NO_ROUND)
         start_finish(collective);

@@ -101,7 +101,8 @@ static void start(struct collective *collective)
         pl_fail(&collective->error, PL_E_NOMEM, "no memory for a collective read");
     if (broadcast && prepare(collective, broadcast, &collective->error) != PL_OK)
         clear(collective);
-    if (!collective->private) { /* it takes part in the first agreement, which ends the call for all */
+    broadcast = collective->private;
+    if (!broadcast) { /* it takes part in the first agreement, which ends the call for all */
         start_agree(&collective->refusal.agree, collective, &collective->error);
         return;
     }
@@ -285,7 +286,7 @@ static enum step step(struct collective *collective)
     struct agree *agree = broadcast ? &broadcast->agree : &collective->refusal.agree;
     if ((!broadcast || broadcast->state == AGREE) && agree_step(agree) == STEP_PENDING)
         return STEP_PENDING;
-    if (agree->status != PL_OK) { /* somebody could not even begin: nobody reads */
+    if (!broadcast || agree->status != PL_OK) { /* somebody could not even begin: nobody reads */
         agree_result(agree, &collective->error);
         return STEP_DONE;
     }
