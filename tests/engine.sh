@@ -6,6 +6,7 @@
 # shellcheck shell=bash
 
 ENGINE=$BINARY/lib/libpiolet-mpiio.so
+ENGINE_BEHIND= # another library to preload, behind the engine
 export ENGINE_LACKS= # what the engine does not know yet is left out of its tests: names of engine_fuzz_feature.h
 
 # The sanitizer's library must come first, and is not in the program that a wrapper would start.
@@ -13,7 +14,7 @@ engine_preload()
 {
     local preload
     preload=$([ "$PIOLET_MPI" = openmpi ] || yield_preload)
-    printf '%s' "${preload:+$preload:}$ENGINE"
+    printf '%s' "${preload:+$preload:}$ENGINE${ENGINE_BEHIND:+:$ENGINE_BEHIND}"
 }
 
 engine_run()

@@ -31,6 +31,11 @@ PIOLET_API int piolet_hint_at(int index, struct piolet_hint *ret);
 struct piolet_strategy {
     const char *name;
     const char *summary; /* one line */
+    /* What makes it differ from the others, in words; "" where that is no part of it. */
+    const char *order;    /* which ranks access which data when */
+    const char *target;   /* how the file is spread over the ranks that access it for all */
+    const char *agents;   /* who these ranks are */
+    const char *exchange; /* how data come to them */
 };
 
 /* Row `index`, from 0, of the table of strategies; returns as piolet_hint_at(). */

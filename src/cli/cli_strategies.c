@@ -3,18 +3,33 @@
 #include "cli/cli_wrap.h"
 
 #include <piolet/mpiio.h>
+#include <stdio.h>
 
 extern const struct cli_verb cli_verb_strategies;
 
 typedef int strategy_at(int index, struct piolet_strategy *ret);
 
+enum { NAME = 20, PARAMETER = 10 };
+
+static void print_parameter(const char *name, const char *words)
+{
+    if (!*words)
+        return;
+    printf("%*s", NAME, "");
+    cli_wrap(words, cli_wrap_cell(name, NAME, PARAMETER), NAME + PARAMETER);
+}
+
 static void print_table(cli_listing_function *function)
 {
-    enum { NAME = 20 };
     strategy_at *at = (strategy_at *)function;
     struct piolet_strategy strategy;
-    for (int i = 0; at(i, &strategy) == 0; i++)
+    for (int i = 0; at(i, &strategy) == 0; i++) {
         cli_wrap(strategy.summary, cli_wrap_cell(strategy.name, 0, NAME), NAME);
+        print_parameter("order", strategy.order);
+        print_parameter("target", strategy.target);
+        print_parameter("agents", strategy.agents);
+        print_parameter("exchange", strategy.exchange);
+    }
 }
 
 static void print_json(cli_listing_function *function, struct json *json)
@@ -25,6 +40,10 @@ static void print_json(cli_listing_function *function, struct json *json)
         json_row_begin(json, NULL);
         json_put_string(json, "name", strategy.name);
         json_put_string(json, "summary", strategy.summary);
+        json_put_string(json, "order", strategy.order);
+        json_put_string(json, "target", strategy.target);
+        json_put_string(json, "agents", strategy.agents);
+        json_put_string(json, "exchange", strategy.exchange);
         json_object_end(json);
     }
 }
@@ -39,7 +58,9 @@ const struct cli_verb cli_verb_strategies = {
     .name = "strategies",
     .summary = "list the strategies of collective access of our MPI-IO",
     .synopsis = "[--json]",
-    .details = "The hint piolet_strategy chooses one for a file.",
+    .details = "The hint piolet_strategy chooses one for a file. Below each stand its parameters:\n"
+               "in which order ranks access the file; or how it is spread over agents that\n"
+               "access it for all, who they are, and how data come to them.",
     .options = CLI_LISTING_OPTIONS,
     .run = strategies_run,
 };

@@ -91,7 +91,7 @@ static bool only_kinds(const char *list)
 static void print_help(void)
 {
     puts("engine_fuzz FILE [--seed S] [--cases N] [--first K] [--kinds LIST] [--avoid LIST] [--alarm SECONDS]\n"
-         "            [--quiet] [--verbose] [--faults] [--keep] [--large]\n"
+         "            [--strategy NAME] [--quiet] [--verbose] [--faults] [--keep] [--large]\n"
          "--kinds names the calls that are wanted, --avoid anything that is not:");
     for (int i = 0; i < FEATURE_COUNT; i++)
         printf("  %-15s %-6s %s\n", FEATURES[i].name, (const char *[]){"call", "type", "check"}[FEATURES[i].kind],
@@ -115,6 +115,15 @@ static bool flag_read(const char *name)
     return false;
 }
 
+/* By the environment, so that it holds for files that are opened without hints too. */
+static bool set_strategy(const char *name)
+{
+    char hints[200];
+    snprintf(hints, sizeof hints, "piolet_strategy=%s", name);
+    fuzz.strategy = name;
+    return setenv("PIOLET_HINTS", hints, 1) == 0;
+}
+
 static bool value_read(const char *name, const char *value)
 {
     if (strcmp(name, "--seed") == 0)
@@ -125,6 +134,8 @@ static bool value_read(const char *name, const char *value)
         fuzz.first = strtoll(value, NULL, 0);
     else if (strcmp(name, "--alarm") == 0)
         fuzz.alarm_s = atoi(value);
+    else if (strcmp(name, "--strategy") == 0)
+        return set_strategy(value);
     else if (strcmp(name, "--kinds") == 0)
         return only_kinds(value);
     else if (strcmp(name, "--avoid") == 0)

@@ -17,6 +17,7 @@ enum feature {
 
 struct fuzz {
     const char *path;
+    const char *strategy; /* of every file; NULL: as it comes */
     uint64_t seed;
     int64_t first, cases;
     bool quiet, verbose, faults, keep, large;

@@ -54,8 +54,10 @@ bool group_check_coll(struct group *group, int code, const char *call)
 
 /* ---- opening ---- */
 
+static const char STRATEGY[] = "piolet_strategy";
+
 static const struct hint {
-    const char *key, *values[5];
+    const char *key, *values[6];
 } HINTS[] = {
     {"romio_cb_write", {"enable", "disable", "automatic"}},
     {"romio_cb_read", {"enable", "disable", "automatic"}},
@@ -65,8 +67,12 @@ static const struct hint {
     {"ind_wr_buffer_size", {"4096", "777", "65536"}},
     {"ind_rd_buffer_size", {"4096", "777", "65536"}},
     {"cb_nodes", {"1", "2", "3", "16"}},
+    {"cb_block_size", {"4096", "65536", "500"}},
     {"striping_unit", {"4096", "65536", "512"}},
-    {"piolet_strategy", {"independent", "twophase", "auto"}},
+    {"striping_factor", {"1", "2", "3", "7"}},
+    {"piolet_group_size", {"1", "2", "5"}},
+    {"piolet_window_size", {"4096", "65536", "700", "1m"}},
+    {STRATEGY, {"independent", "twophase", "cb_fl", "cbx", "sliding_window", "auto"}},
     {"IBM_largeblock_io", {"true", "false"}},
 };
 
@@ -80,10 +86,11 @@ static MPI_Info draw_hints(struct group *group)
     MPI_Info_create(&info);
     for (size_t i = 0; i < sizeof HINTS / sizeof *HINTS; i++) {
         int values = 0;
-        while (values < 5 && HINTS[i].values[values])
+        while (values < 6 && HINTS[i].values[values])
             values++;
         const char *value = HINTS[i].values[random_between(&group->random, 0, values - 1)];
-        if (!random_chance(&group->random, i + 2 == sizeof HINTS / sizeof *HINTS ? 70 : 25))
+        if (!random_chance(&group->random, HINTS[i].key == STRATEGY ? 70 : 25) ||
+            (fuzz.strategy && HINTS[i].key == STRATEGY))
             continue;
         MPI_Info_set(info, HINTS[i].key, value);
         used += (size_t)snprintf(group->hints + used, sizeof group->hints - used, " %s=%s", HINTS[i].key, value);
@@ -105,6 +112,20 @@ static void default_views(struct group *group)
     group->same_view = true;
 }
 
+/* A test of a strategy that is not in force proves nothing. */
+static void check_strategy(MPI_File file)
+{
+    MPI_Info info;
+    char value[MPI_MAX_INFO_VAL + 1] = "";
+    int found = 0;
+    if (!fuzz.strategy || MPI_File_get_info(file, &info) != MPI_SUCCESS)
+        return;
+    MPI_Info_get(info, STRATEGY, MPI_MAX_INFO_VAL, value, &found);
+    if (strcmp(value, fuzz.strategy) != 0)
+        complain("the strategy is '%s', not '%s'", value, fuzz.strategy);
+    MPI_Info_free(&info);
+}
+
 bool group_open_coll(struct group *group, int amode)
 {
     MPI_Info info = draw_hints(group);
@@ -119,6 +140,7 @@ bool group_open_coll(struct group *group, int amode)
         group->is_lost = true;
         return false;
     }
+    check_strategy(group->file);
     default_views(group);
     const int64_t start = amode & MPI_MODE_APPEND ? group->model.size : 0;
     for (int rank = 0; rank < group->procs; rank++)

@@ -1,5 +1,5 @@
 /* The pure parts of the two-phase exchange: domains and windows, agents, coverage, messages.
- * proves: GPFS-1 GPFS-2
+ * proves: GPFS-1 GPFS-2 COLL-2
  * It would fail if a byte belonged to no agent or to two, if a domain began at an odd place, if two agents were one
  * rank, if a byte that nobody wrote counted as filled, if a message overran its buffer, lost a piece, or described its
  * data wrongly. */
@@ -36,50 +36,57 @@ static void ok(pl_status status)
 
 /* ---- Domains ----------------------------------------------------------------------------------------------------- */
 
-/* The windows of all agents, one after the other, are the range. */
-static void expect_tiled(const struct exchange_domain *domain, int64_t lo, int64_t hi, int agents, int64_t block,
-                         int64_t window)
+/* Checks a window: that it begins where the one before ended, and that its bytes know whose they are. */
+static int64_t expect_window(const struct exchange_domain *domain, int agent, int64_t round, int64_t reached)
 {
-    int64_t reached = domain->begin;
-    assert_int_equal(domain->begin % block, 0);
-    assert_true(domain->begin <= lo && lo - domain->begin < block);
-    assert_int_equal(domain->end, hi);
-    for (int agent = 0; agent < agents; agent++) {
-        const int64_t begin = exchange_domain_begin(domain, agent), end = exchange_domain_end(domain, agent);
-        assert_int_equal(begin % block, 0);
-        if (begin >= hi) { /* fewer blocks than agents: the last ones have nothing */
-            assert_true(end <= begin);
-            continue;
-        }
-        assert_int_equal(begin, reached);
-        for (int64_t round = 0; reached < end; round++) {
-            assert_int_equal(exchange_window_begin(domain, agent, round), reached);
-            const int64_t next = exchange_window_end(domain, agent, round);
-            assert_true(next > reached && next - reached <= window && next <= end);
-            assert_true(next == end || next - reached == window);
-            for (int i = 0; i < 3; i++) {
-                const int64_t byte = i == 0 ? reached : i == 1 ? next - 1 : reached + below(next - reached);
-                assert_int_equal(exchange_domain_agent(domain, byte), agent);
-                assert_int_equal(exchange_domain_round(domain, byte), round);
-            }
-            reached = next;
-        }
+    assert_int_equal(exchange_window_begin(domain, agent, round), reached);
+    const int64_t next = exchange_window_end(domain, agent, round);
+    assert_true(next > reached && next - reached <= domain->window && next <= domain->end);
+    for (int i = 0; i < 3; i++) {
+        const int64_t byte = i == 0 ? reached : i == 1 ? next - 1 : reached + below(next - reached);
+        assert_int_equal(exchange_domain_agent(domain, byte), agent);
+        assert_int_equal(exchange_domain_round(domain, byte), round);
     }
+    return next;
+}
+
+/* The windows of all agents, each at its turn, are the range. */
+static void expect_tiled(const struct exchange_domain *domain, int64_t lo, int64_t hi, int64_t unit)
+{
+    assert_int_equal(domain->begin % unit, 0);
+    assert_true(domain->begin <= lo);
+    assert_int_equal(domain->end, hi);
+    assert_int_equal(domain->chunk % unit, 0);
+    const int64_t cycle = (lo - domain->begin) / domain->chunk / domain->agents;
+    int64_t reached = domain->begin + cycle * domain->chunk * domain->agents;
+    for (int64_t round = cycle * domain->windows; reached < hi; round += domain->windows)
+        for (int agent = 0; agent < domain->agents && reached < hi; agent++)
+            for (int64_t i = 0; i < domain->windows && reached < hi; i++)
+                reached = expect_window(domain, agent, round + i, reached);
     assert_int_equal(reached, hi);
 }
 
 static void test_domain(void **unused)
 {
     (void)unused;
-    static const int64_t blocks[] = {1, 7, 512, 4096, 65536};
+    static const int64_t units[] = {1, 7, 512, 4096, 65536};
     for (int i = 0; i < 20000; i++) {
-        const int64_t block = blocks[below(5)], span = 1 + below(i % 2 ? 300 : 3000000);
+        const int64_t unit = units[below(5)], span = 1 + below(i % 2 ? 300 : 3000000);
         const int64_t lo = below(i % 3 ? 100000 : INT64_C(1) << 50), hi = lo + span;
         const int64_t window = 1 + span / (1 + below(40)) + below(100);
         const int agents = (int)(1 + below(i % 5 ? 9 : 300));
         struct exchange_domain domain;
-        exchange_domain_make(&domain, lo, hi, agents, block, window);
-        expect_tiled(&domain, lo, hi, agents, block, window);
+        exchange_domain_block(&domain, lo, hi, agents, unit, window);
+        assert_true(lo - domain.begin < unit);
+        assert_true(hi - domain.begin <= agents * domain.chunk); /* one cycle */
+        expect_tiled(&domain, lo, hi, unit);
+        const int64_t chunk = unit * (1 + span / unit / (1 + below(200)));
+        exchange_domain_cyclic(&domain, lo, hi, agents, chunk, 1 + below(2 * chunk), false);
+        assert_true(lo - domain.begin < chunk);
+        expect_tiled(&domain, lo, hi, unit);
+        exchange_domain_cyclic(&domain, lo, hi, agents, chunk, 1 + chunk / (1 + below(9)), true);
+        assert_int_equal(domain.begin, 0);
+        expect_tiled(&domain, lo, hi, unit);
     }
 }
 
@@ -88,17 +95,13 @@ static void test_domain_far(void **unused)
     (void)unused;
     const int64_t hi = INT64_MAX - 5, lo = hi - 1000;
     struct exchange_domain domain;
-    exchange_domain_make(&domain, lo, hi, 3, 4096, 100);
-    int64_t reached = domain.begin;
-    for (int agent = 0; agent < 3 && reached < hi; agent++) {
-        assert_int_equal(exchange_domain_begin(&domain, agent), reached);
-        reached = exchange_domain_end(&domain, agent);
-    }
-    assert_int_equal(reached, hi);
-    exchange_domain_make(&domain, 0, hi, 4, 65536, 1 << 22);
+    exchange_domain_block(&domain, lo, hi, 3, 4096, 100);
+    expect_tiled(&domain, lo, hi, 4096);
+    exchange_domain_cyclic(&domain, lo, hi, 3, 4096, 100, true);
+    expect_tiled(&domain, lo, hi, 4096);
+    exchange_domain_block(&domain, 0, hi, 4, 65536, 1 << 22);
     assert_int_equal(exchange_domain_agent(&domain, hi - 1), 3);
-    assert_int_equal(exchange_domain_end(&domain, 3), hi);
-    assert_int_equal(exchange_domain_end(&domain, 0), exchange_domain_begin(&domain, 1));
+    assert_int_equal(exchange_window_end(&domain, 3, exchange_domain_round(&domain, hi - 1)), hi);
 }
 
 static void test_agents(void **unused)
@@ -244,21 +247,62 @@ static int64_t place_of(const struct view *view, int64_t position)
     return view->displacement + (view->contiguous ? position : typemap_displacement(view->filetype, position));
 }
 
+/* What is found for an agent by steps is what looking at every byte finds. */
+static void check_next(const struct view *view)
+{
+    const int64_t first = below(2000), limit = first + 1 + below(3000);
+    const int64_t lo = place_of(view, first), hi = place_of(view, limit - 1) + 1;
+    const int agents = (int)(1 + below(6));
+    struct exchange_domain domain;
+    if (below(3) == 0)
+        exchange_domain_block(&domain, lo, hi, agents, 1 + below(700), 100);
+    else
+        exchange_domain_cyclic(&domain, lo, hi, agents, 1 + below(below(2) ? 40 : 2000), 64, below(2));
+    int64_t firsts[6], next[6];
+    exchange_domain_first(&domain, view, first, limit, firsts);
+    for (int agent = 0; agent < agents; agent++)
+        next[agent] = limit;
+    for (int64_t position = limit - 1; position >= first; position--) {
+        next[exchange_domain_agent(&domain, place_of(view, position))] = position;
+        const int agent = (int)below(agents);
+        assert_int_equal(exchange_domain_next(&domain, view, agent, position, limit), next[agent]);
+    }
+    for (int agent = 0; agent < agents; agent++)
+        assert_int_equal(firsts[agent], next[agent]);
+}
+
+static void test_next(void **unused)
+{
+    (void)unused;
+    for (int i = 0; i < 300; i++) {
+        struct view view;
+        make_view(&view, i % 5 == 0);
+        check_next(&view);
+        typemap_unref(view.filetype);
+    }
+}
+
 /* Checks one message against the pieces from `from` on; returns the bytes it describes. */
 static int64_t expect_message(char *buffer, int64_t size, int64_t capacity, const struct view *view, int64_t from,
                               const unsigned char *data)
 {
     const struct exchange_head *head = exchange_message_head(buffer);
-    const struct exchange_run *run = exchange_message_runs(buffer, data != NULL);
-    const unsigned char *moved = (const unsigned char *)exchange_message_data(buffer);
+    struct exchange_reader reader;
+    struct exchange_run run;
     int64_t done = 0;
     assert_true(size <= capacity);
-    assert_int_equal((const char *)(run + head->runs) - buffer, size);
-    for (int64_t r = 0; r < head->runs; r++, run++) {
-        assert_true(run->count >= 1 && run->length >= 1);
-        for (int64_t i = 0; i < run->count; i++)
-            for (int64_t k = 0; k < run->length; k++, done++) {
-                const int64_t place = run->offset + i * run->stride + k;
+    const int64_t begin = place_of(view, from), end = place_of(view, from + head->bytes - 1) + 1;
+    assert_true(exchange_message_is_sound(buffer, size, data != NULL, begin, end));
+    assert_false(exchange_message_is_sound(buffer, size, data != NULL, begin, end - 1));
+    assert_false(exchange_message_is_sound(buffer, size, data != NULL, begin + 1, end));
+    assert_false(exchange_message_is_sound(buffer, size - 1, data != NULL, begin, end));
+    exchange_reader_init(&reader, buffer);
+    const unsigned char *moved = (const unsigned char *)reader.data;
+    while (exchange_reader_next(&reader, &run)) {
+        assert_true(run.count >= 1 && run.length >= 1);
+        for (int64_t i = 0; i < run.count; i++)
+            for (int64_t k = 0; k < run.length; k++, done++) {
+                const int64_t place = run.offset + i * run.stride + k;
                 if (place != place_of(view, from + done))
                     fail_msg("byte %" PRId64 " of the data is at %" PRId64 " in the place of %" PRId64, from + done,
                              place, place_of(view, from + done));
@@ -285,7 +329,7 @@ static struct typemap *random_memory(char *memory, unsigned char *stream)
     return map;
 }
 
-static void check_messages(bool contiguous, bool with_data, int64_t capacity)
+static void check_messages(bool contiguous, bool with_data, int64_t capacity, int64_t pieces_max)
 {
     static char memory[4 * FILE_BYTES];
     static unsigned char stream[DATA_BYTES];
@@ -305,8 +349,8 @@ static void check_messages(bool contiguous, bool with_data, int64_t capacity)
         const int64_t from = position;
         memset(buffer, 0, (size_t)capacity);
         memset(buffer + capacity, 0x5a, GUARD);
-        const int64_t size = exchange_message_build(buffer, capacity, &view, &cursor, &position, limit,
-                                                    with_data ? &source : NULL);
+        const struct exchange_content content = {&view, &cursor, with_data ? &source : NULL, pieces_max};
+        const int64_t size = exchange_message_build(buffer, capacity, &content, &position, limit);
         assert_true(position > from && position <= limit);
         const int64_t done = expect_message(buffer, size, capacity, &view, from,
                                             with_data ? stream + (from - first) : NULL);
@@ -328,7 +372,7 @@ static void test_messages(void **unused)
     (void)unused;
     for (int i = 0; i < 400; i++) {
         const int64_t capacity = i % 3 == 0 ? EXCHANGE_MESSAGE_BYTES_MIN : EXCHANGE_MESSAGE_BYTES_MIN + below(30000);
-        check_messages(i % 4 == 0, i % 2 == 0, capacity);
+        check_messages(i % 4 == 0, i % 2 == 0, capacity, i % 7 ? INT64_MAX : 1 + below(3));
     }
 }
 
@@ -345,18 +389,80 @@ static void test_message_is_short(void **unused)
     ok(typemap_resized(piece, 0, 12, &view.filetype, &error));
     ok(typemap_cursor_init(&cursor, view.filetype, &error));
     int64_t position = 0;
-    const int64_t size = exchange_message_build(buffer, sizeof buffer, &view, &cursor, &position, 5 * PIECES, NULL);
-    const struct exchange_run *run = exchange_message_runs(buffer, false);
+    const struct exchange_content content = {&view, &cursor, NULL, INT64_MAX};
+    const int64_t size = exchange_message_build(buffer, sizeof buffer, &content, &position, 5 * PIECES);
+    struct exchange_reader reader;
+    struct exchange_run run;
+    exchange_reader_init(&reader, buffer);
+    assert_true(exchange_reader_next(&reader, &run));
     assert_int_equal(position, 5 * PIECES);
-    assert_int_equal(exchange_message_head(buffer)->runs, 1);
-    assert_int_equal(size, sizeof(struct exchange_head) + sizeof(struct exchange_run));
-    assert_int_equal(run->offset, 100);
-    assert_int_equal(run->length, 5);
-    assert_int_equal(run->stride, 12);
-    assert_int_equal(run->count, PIECES);
+    assert_true(size <= (int64_t)sizeof(struct exchange_head) + 5);
+    assert_int_equal(run.offset, 100);
+    assert_int_equal(run.length, 5);
+    assert_int_equal(run.stride, 12);
+    assert_int_equal(run.count, PIECES);
+    assert_false(exchange_reader_next(&reader, &run));
     typemap_cursor_clear(&cursor);
     typemap_unref(piece);
     typemap_unref(view.filetype);
+}
+
+/* Pieces of 128 bytes at irregular places: what describes them is 5 % of them at most. */
+static void test_message_is_lean(void **unused)
+{
+    (void)unused;
+    enum { PIECES = 4000, PIECE = 128, CAPACITY = PIECES * PIECE + PIECES * PIECE / 16 + EXCHANGE_MESSAGE_BYTES_MIN };
+    static int64_t displacements[PIECES], counts[PIECES];
+    struct view view = {.etype_size = 1, .etype_extent = 1};
+    struct typemap *byte;
+    struct typemap_cursor cursor;
+    char *buffer = malloc(CAPACITY);
+    assert_non_null(buffer);
+    for (int64_t i = 0, place = 5; i < PIECES; i++, place += PIECE + 1 + below(10000)) {
+        displacements[i] = place;
+        counts[i] = PIECE;
+    }
+    ok(typemap_dense(1, &byte, &error));
+    ok(typemap_indexed(PIECES, displacements, counts, byte, &view.filetype, &error));
+    ok(typemap_cursor_init(&cursor, view.filetype, &error));
+    const struct exchange_content content = {&view, &cursor, NULL, INT64_MAX};
+    int64_t position = 0;
+    const int64_t size = exchange_message_build(buffer, CAPACITY, &content, &position, (int64_t)PIECES * PIECE);
+    assert_int_equal(position, PIECES * PIECE);
+    assert_true(size * 20 <= position);
+    expect_message(buffer, size, CAPACITY, &view, 0, NULL);
+    free(buffer);
+    typemap_cursor_clear(&cursor);
+    typemap_unref(byte);
+    typemap_unref(view.filetype);
+}
+
+/* Whatever stands in a message: it is read to its end and no further, and what is sound stays in the window. */
+static void test_message_of_nonsense(void **unused)
+{
+    (void)unused;
+    enum { LONGEST = 60 };
+    int sound = 0;
+    for (int i = 0; i < 200000; i++) {
+        const int64_t runs = below(LONGEST), bytes = below(4) ? runs * below(20) : below(1 << 20);
+        const int64_t size = (int64_t)sizeof(struct exchange_head) + runs;
+        char *buffer = malloc((size_t)size); /* sanitizers see where it ends */
+        assert_non_null(buffer);
+        *exchange_message_head(buffer) = (struct exchange_head){.offset = below(3), .runs_bytes = runs, .bytes = bytes};
+        for (int64_t k = 0; k < runs; k++)
+            buffer[(int64_t)sizeof(struct exchange_head) + k] = (char)(below(3) ? below(8) : below(256));
+        const int64_t end = below(5000);
+        struct exchange_reader reader;
+        struct exchange_run run;
+        exchange_reader_init(&reader, buffer);
+        if (exchange_message_is_sound(buffer, size, false, 0, end)) {
+            sound++;
+            for (; exchange_reader_next(&reader, &run); assert_true(reader.at <= reader.end))
+                assert_true(run.offset >= 0 && run.offset + (run.count - 1) * run.stride + run.length <= end);
+        }
+        free(buffer);
+    }
+    assert_true(sound > 100);
 }
 
 int main(void)
@@ -364,10 +470,17 @@ int main(void)
     const char *seed = getenv("PIOLET_TEST_SEED");
     state = seed ? strtoull(seed, NULL, 10) : 20261115;
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_domain),   cmocka_unit_test(test_domain_far),
-        cmocka_unit_test(test_agents),   cmocka_unit_test(test_agents_many),
-        cmocka_unit_test(test_cover),    cmocka_unit_test(test_cover_empty),
-        cmocka_unit_test(test_messages), cmocka_unit_test(test_message_is_short),
+        cmocka_unit_test(test_domain),
+        cmocka_unit_test(test_domain_far),
+        cmocka_unit_test(test_agents),
+        cmocka_unit_test(test_agents_many),
+        cmocka_unit_test(test_cover),
+        cmocka_unit_test(test_cover_empty),
+        cmocka_unit_test(test_messages),
+        cmocka_unit_test(test_message_is_short),
+        cmocka_unit_test(test_next),
+        cmocka_unit_test(test_message_is_lean),
+        cmocka_unit_test(test_message_of_nonsense),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

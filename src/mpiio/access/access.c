@@ -344,6 +344,8 @@ static pl_status prepare(struct run *run)
     const struct access_request *request = run->request;
     if (access_memory_init(&run->memory, request->memory, request->buffer, run->error))
         return run->error->status;
+    if (request->skip > 0)
+        access_memory_seek(&run->memory, request->skip);
     if (!request->view->contiguous) {
         if (typemap_cursor_init(&run->file, request->view->filetype, run->error))
             return run->error->status;

@@ -17,6 +17,7 @@ struct access_request {
     int64_t position;  /* bytes of the view's data before it */
     int64_t bytes;
     struct typemap *memory; /* a reference of the request */
+    int64_t skip;           /* bytes of the memory's data before it: where only a part of them is accessed */
     char *buffer;           /* where displacement 0 of the memory type is; not written to when `write` */
     char *staged;           /* owned; where data are converted, the buffer is this one, in the file's representation */
 };

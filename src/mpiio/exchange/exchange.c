@@ -10,7 +10,8 @@
 
 enum { LO, HI, VALUES };
 
-static const int64_t MESSAGE_BYTES = 1 << 20;
+static const int64_t MESSAGE_BYTES = 1 << 20, PIECE_BYTES = 65536; /* of data */
+enum { DESCRIPTION_PART = 16 }; /* descriptions get this part of it in addition: a window's data are one message */
 
 void exchange_note(struct exchange *exchange, const struct pl_error *error)
 {
@@ -81,7 +82,7 @@ static void lay_out(struct exchange *exchange, struct cutter *cutter)
     exchange->touch = cut(cutter, agents * sizeof *exchange->touch);
     exchange->touched = cut(cutter, agents * sizeof *exchange->touched);
     source->position = cut(cutter, agents * sizeof *source->position);
-    source->limit = cut(cutter, agents * sizeof *source->limit);
+    source->round = cut(cutter, agents * sizeof *source->round);
     source->underway = cut(cutter, agents * sizeof *source->underway);
     source->hello_round = cut(cutter, agents * sizeof *source->hello_round);
     source->hello = cut(cutter, agents * sizeof *source->hello);
@@ -125,11 +126,13 @@ static pl_status prepare(struct exchange *exchange, struct exchange_memory *memo
 {
     const struct access_request *request = exchange->request;
     const struct exchange_setup *setup = &exchange->setup;
-    exchange->message_bytes = setup->window_bytes < MESSAGE_BYTES ? setup->window_bytes : MESSAGE_BYTES;
-    if (exchange->message_bytes < EXCHANGE_MESSAGE_BYTES_MIN)
-        exchange->message_bytes = EXCHANGE_MESSAGE_BYTES_MIN;
+    const int64_t most = setup->each_piece ? PIECE_BYTES : MESSAGE_BYTES;
+    const int64_t data = setup->window_bytes < most ? setup->window_bytes : most;
+    exchange->message_bytes = data + data / DESCRIPTION_PART + EXCHANGE_MESSAGE_BYTES_MIN;
     exchange->agent.number = exchange_rank_agent(setup->rank, setup->agents, setup->ranks);
     exchange->source.slots = setup->agents < EXCHANGE_SLOTS ? setup->agents : EXCHANGE_SLOTS;
+    if (setup->each_piece)
+        exchange->source.slots = EXCHANGE_SLOTS_PIECES;
     if (take_memory(exchange, memory, error) ||
         access_memory_init(&exchange->source.memory, request->memory, request->buffer, error))
         return error->status;
@@ -151,8 +154,7 @@ pl_status exchange_new(const struct exchange_setup *setup, const struct access_r
         return pl_fail(error, PL_E_NOMEM, "no memory for a collective access");
     exchange->setup = *setup;
     exchange->request = request;
-    exchange->late = *late;
-    exchange->late_heard = late_heard;
+    exchange->finish = (struct exchange_finish){.late = *late, .late_heard = late_heard};
     if (prepare(exchange, memory, error)) {
         exchange_free(exchange);
         return error->status;
@@ -163,12 +165,11 @@ pl_status exchange_new(const struct exchange_setup *setup, const struct access_r
     return PL_OK;
 }
 
-enum step exchange_refuse_step(struct exchange_refusal *refusal, const struct exchange_setup *setup,
-                               struct pl_error *error)
+enum step exchange_refuse_step(struct exchange_refusal *refusal, MPI_Comm comm, int rank, const struct pl_error *error)
 {
     static const int64_t nothing[VALUES] = {[LO] = INT64_MAX, [HI] = INT64_MAX};
     if (!refusal->started)
-        agree_start(&refusal->agree, setup->comm, setup->rank, error, nothing, VALUES);
+        agree_start(&refusal->agree, comm, rank, error, nothing, VALUES);
     refusal->started = true;
     return agree_step(&refusal->agree);
 }
@@ -184,25 +185,21 @@ void exchange_free(struct exchange *exchange)
 
 /* ---- the steps ---- */
 
-/* Which parts of the request belong to which agent; views are monotone, so each gets one range of positions. */
-static void divide(struct exchange *exchange)
+/* What belongs to which agent begins where; the rest is found on the way. */
+static void divide(struct exchange *exchange, int64_t lo, int64_t hi)
 {
+    const struct exchange_setup *setup = &exchange->setup;
     const struct access_request *request = exchange->request;
     struct exchange_source *source = &exchange->source;
-    const int64_t last = request->position + request->bytes;
-    int64_t position = request->position;
-    for (int agent = 0; agent < exchange->setup.agents; agent++) {
-        int64_t limit = position;
-        if (request->bytes > 0 && position < last &&
-            view_byte(request->view, position) < exchange_domain_end(&exchange->domain, agent)) {
-            limit = view_position(request->view, exchange_domain_end(&exchange->domain, agent));
-            limit = limit < last ? limit : last;
-        }
-        source->position[agent] = position;
-        source->limit[agent] = limit;
-        exchange->touch[agent] = limit > position;
-        position = limit;
-    }
+    if (setup->spread == EXCHANGE_SPREAD_BLOCK)
+        exchange_domain_block(&exchange->domain, lo, hi, setup->agents, setup->block_bytes, setup->window_bytes);
+    else
+        exchange_domain_cyclic(&exchange->domain, lo, hi, setup->agents, setup->block_bytes, setup->window_bytes,
+                               setup->spread == EXCHANGE_SPREAD_BOUND);
+    source->limit = source->end = request->position + request->bytes;
+    exchange_domain_first(&exchange->domain, request->view, request->position, source->limit, source->position);
+    for (int agent = 0; agent < setup->agents; agent++)
+        exchange->touch[agent] = source->position[agent] < source->limit;
 }
 
 static enum step after_agree(struct exchange *exchange)
@@ -212,11 +209,9 @@ static enum step after_agree(struct exchange *exchange)
         exchange->state = EX_DONE;
         return STEP_DONE;
     }
-    const struct exchange_setup *setup = &exchange->setup;
-    exchange_domain_make(&exchange->domain, lo, hi, setup->agents, setup->block_bytes, setup->window_bytes);
-    divide(exchange);
-    const int code = real.Iallreduce(exchange->touch, exchange->touched, setup->agents, MPI_INT32_T, MPI_SUM,
-                                     setup->comm, &exchange->count_request);
+    divide(exchange, lo, hi);
+    const int code = real.Iallreduce(exchange->touch, exchange->touched, exchange->setup.agents, MPI_INT32_T, MPI_SUM,
+                                     exchange->setup.comm, &exchange->count_request);
     if (code != MPI_SUCCESS)
         exchange_note_mpi(exchange, code, "counting the partners of an exchange");
     exchange->state = EX_COUNT;
@@ -242,23 +237,8 @@ static enum step move_step(struct exchange *exchange)
     const enum step source = exchange_source_step(exchange), agent = exchange_agent_step(exchange);
     if (source == STEP_PENDING || agent == STEP_PENDING)
         return STEP_PENDING;
-    const int64_t late_rank = exchange->late.status == PL_OK ? INT64_MAX : exchange->setup.rank;
-    agree_start(&exchange->agree, exchange->setup.comm, exchange->setup.rank, &exchange->own, &late_rank, 1);
+    exchange_finish_start(&exchange->finish, exchange->setup.comm, exchange->setup.rank, &exchange->own);
     exchange->state = EX_FINISH;
-    return STEP_DONE;
-}
-
-/* The access has gone well; does anybody have an older failure to tell? */
-static enum step finish_step(struct exchange *exchange)
-{
-    if (agree_step(&exchange->agree) == STEP_PENDING)
-        return STEP_PENDING;
-    if (exchange->agree.status != PL_OK || agree_least(&exchange->agree, 0) == INT64_MAX) {
-        exchange->state = EX_DONE;
-        return STEP_DONE;
-    }
-    agree_start(&exchange->late_agree, exchange->setup.comm, exchange->setup.rank, &exchange->late, NULL, 0);
-    exchange->state = EX_LATE;
     return STEP_DONE;
 }
 
@@ -274,11 +254,11 @@ enum step exchange_step(struct exchange *exchange)
         return STEP_PENDING;
     if (exchange->state == EX_MOVE && move_step(exchange) == STEP_PENDING)
         return STEP_PENDING;
-    if (exchange->state == EX_FINISH && finish_step(exchange) == STEP_PENDING)
-        return STEP_PENDING;
-    if (exchange->state == EX_LATE && agree_step(&exchange->late_agree) == STEP_PENDING)
-        return STEP_PENDING;
-    exchange->told_late = exchange->state == EX_LATE;
+    if (exchange->state == EX_FINISH) {
+        if (exchange_finish_step(&exchange->finish) == STEP_PENDING)
+            return STEP_PENDING;
+        exchange->finished = true;
+    }
     exchange->state = EX_DONE;
     return STEP_DONE;
 }
@@ -286,16 +266,15 @@ enum step exchange_step(struct exchange *exchange)
 pl_status exchange_result(const struct exchange *exchange, int64_t *ret_done, struct pl_error *error)
 {
     *ret_done = 0;
-    if (exchange->agree.status != PL_OK)
+    if (!exchange->finished)
         return agree_result(&exchange->agree, error);
-    if (exchange->request->bytes > 0)
+    const pl_status status = exchange_finish_result(&exchange->finish, error);
+    if (exchange_finish_went_well(&exchange->finish) && exchange->request->bytes > 0)
         *ret_done = exchange->source.end - exchange->request->position;
-    if (!exchange->told_late || (exchange->late.status != PL_OK && exchange->late_heard))
-        return PL_OK;
-    return agree_result(&exchange->late_agree, error);
+    return status;
 }
 
 struct pl_error exchange_told_late(const struct exchange *exchange)
 {
-    return exchange->told_late ? exchange->late : (struct pl_error){.status = PL_OK};
+    return exchange_finish_told(&exchange->finish);
 }

@@ -14,6 +14,13 @@
 
 #include <stdint.h>
 
+/* How the file is spread over the agents. */
+enum exchange_spread {
+    EXCHANGE_SPREAD_BLOCK,  /* one part of what is accessed for each agent */
+    EXCHANGE_SPREAD_CYCLIC, /* blocks in turn */
+    EXCHANGE_SPREAD_BOUND,  /* the same, counted from the file's first byte: a block has one agent for ever */
+};
+
 /* The same on every rank, but for what belongs to the rank itself. */
 struct exchange_setup {
     MPI_Comm comm;
@@ -23,9 +30,11 @@ struct exchange_setup {
     bool readable;    /* agents may read, modify and write back */
     int agents;
     int64_t window_bytes; /* what an agent accesses at once */
-    int64_t block_bytes;  /* domains are aligned to it */
-    int64_t sequence;     /* number of the collective call on this file */
-    bool async;           /* agents leave system calls to threads */
+    enum exchange_spread spread;
+    int64_t block_bytes; /* what goes to agents in turn; with SPREAD_BLOCK, their parts are aligned to it */
+    bool each_piece;     /* is a message of its own; else all pieces for a window are one, as far as they fit */
+    int64_t sequence;    /* number of the collective call on this file */
+    bool async;          /* agents leave system calls to threads */
 };
 
 struct exchange;
@@ -50,8 +59,7 @@ struct exchange_refusal {
     struct agree agree;
     bool started;
 };
-enum step exchange_refuse_step(struct exchange_refusal *refusal, const struct exchange_setup *setup,
-                               struct pl_error *error);
+enum step exchange_refuse_step(struct exchange_refusal *refusal, MPI_Comm comm, int rank, const struct pl_error *error);
 
 enum step exchange_step(struct exchange *exchange);
 

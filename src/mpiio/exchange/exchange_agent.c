@@ -63,8 +63,11 @@ static void look_for_message(struct exchange *exchange)
             continue;
         int found = 0;
         MPI_Message message;
+        MPI_Status status;
         int code = real.Improbe(agent->rank[i], exchange_tag(exchange, TAG_DATA), exchange->setup.comm, &found,
-                                &message, MPI_STATUS_IGNORE);
+                                &message, &status);
+        if (code == MPI_SUCCESS && found)
+            code = real.Get_count(&status, MPI_BYTE, &agent->received);
         if (code == MPI_SUCCESS && found)
             code = real.Imrecv(agent->message, (int)exchange->message_bytes, MPI_BYTE, &message, &agent->receive);
         if (code != MPI_SUCCESS) {
@@ -155,6 +158,20 @@ static bool belongs(struct exchange *exchange, const struct exchange_head *head)
     return false;
 }
 
+/* Nothing that a message says may lead out of the window, out of the message, or out of the answer. */
+static bool is_sound(struct exchange *exchange, const struct exchange_head *head)
+{
+    const struct exchange_agent *agent = &exchange->agent;
+    const bool write = exchange->request->write;
+    if (exchange_message_is_sound(agent->message, agent->received, write, agent->begin, agent->end) &&
+        head->bytes <= exchange->message_bytes - (int64_t)sizeof(struct exchange_answer))
+        return true;
+    struct pl_error error;
+    pl_fail(&error, PL_E_MPI, "a message of rank %d does not hold what it should", agent->rank[agent->receiving]);
+    exchange_note(exchange, &error);
+    return false;
+}
+
 /* Finishes the message that is being received; false: it (or a free reply) is not there yet. */
 static bool finish_message(struct exchange *exchange)
 {
@@ -170,7 +187,7 @@ static bool finish_message(struct exchange *exchange)
         return true;
     }
     const struct exchange_head *head = exchange_message_head(agent->message);
-    const bool fits = belongs(exchange, head);
+    const bool fits = belongs(exchange, head) && is_sound(exchange, head);
     if (!exchange->request->write) {
         agent->replying = free_reply(exchange);
         if (agent->replying < 0)

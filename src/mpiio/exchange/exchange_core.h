@@ -3,10 +3,13 @@
 #define PIOLET_MPIIO_EXCHANGE_CORE_H
 
 #include "mpiio/exchange/exchange.h"
+#include "mpiio/exchange/exchange_finish.h"
 #include "mpiio/exchange/exchange_message.h"
 #include "mpiio/work/work.h"
 
-enum { EXCHANGE_SLOTS = 4, EXCHANGE_REPLIES = 2 };
+/* Messages of a rank that are under way at once: large ones, one to each agent; or those of single pieces, to whom they
+ * belong, so that their number does not cost as many turns of the agent. */
+enum { EXCHANGE_SLOTS = 4, EXCHANGE_SLOTS_PIECES = 32, EXCHANGE_REPLIES = 2 };
 enum exchange_tag { TAG_HELLO, TAG_DATA, TAG_REPLY, TAG_COUNT };
 
 /* An answer to a request for data: this, and the data behind it. */
@@ -29,12 +32,14 @@ struct exchange_source {
     struct access_memory memory;
     struct typemap_cursor file;
     int slots;
-    struct exchange_slot slot[EXCHANGE_SLOTS];
-    int64_t *position, *limit; /* for each agent: what remains to be sent, as positions of the view's data */
-    bool *underway;            /* for each agent: a message is on its way */
+    struct exchange_slot slot[EXCHANGE_SLOTS_PIECES];
+    int64_t *position; /* for each agent: where what remains for it begins, as position of the view's data */
+    int64_t *round;    /* for each agent: the window that it lies in */
+    int64_t limit;     /* where the request ends */
+    bool *underway;    /* for each agent: a message is on its way, and none of several */
     int64_t *hello_round;
     MPI_Request *hello;
-    int turn;    /* the agent to serve next: ranks begin with different ones */
+    int turn;    /* the agent to serve next, if it can take something: ranks begin with different ones */
     int64_t end; /* position where the data end: that of the request, or of the file */
 };
 
@@ -53,6 +58,7 @@ struct exchange_agent {
     char *message;
     MPI_Request receive;
     int receiving; /* index of the sender, -1: none */
+    int received;  /* bytes of its message */
     char *reply[EXCHANGE_REPLIES];
     MPI_Request reply_send[EXCHANGE_REPLIES];
     int replying; /* the reply that is being made, -1: none */
@@ -64,7 +70,7 @@ struct exchange_agent {
     int64_t file_end;         /* where a read met the end of the file; INT64_MAX: not yet */
 };
 
-enum exchange_state { EX_AGREE, EX_COUNT, EX_MOVE, EX_FINISH, EX_LATE, EX_DONE };
+enum exchange_state { EX_AGREE, EX_COUNT, EX_MOVE, EX_FINISH, EX_DONE };
 
 struct exchange {
     struct exchange_setup setup;
@@ -77,10 +83,9 @@ struct exchange {
     MPI_Request count_request;
     struct exchange_source source;
     struct exchange_agent agent;
-    struct pl_error own;  /* this rank's outcome */
-    struct pl_error late; /* an earlier one that the others have not heard of */
-    bool late_heard, told_late;
-    struct agree late_agree;
+    struct pl_error own; /* this rank's outcome */
+    struct exchange_finish finish;
+    bool finished; /* by that: it did not end in the first agreement */
 };
 
 static inline int exchange_tag(const struct exchange *exchange, enum exchange_tag tag)

@@ -1,53 +1,54 @@
-/* Who writes what: the range that a collective access covers is cut into one domain for each agent, and a domain into
- * windows, which the agent fills and writes (or reads and hands out) one after the other. Pure arithmetic. */
+/* Who writes what: the file is cut into blocks that the agents get in turn, and a block into windows, which its agent
+ * fills and writes (or reads and hands out) one after the other. Where each agent gets one large block, that is HPF's
+ * BLOCK, else CYCLIC. Pure arithmetic. */
 #ifndef PIOLET_MPIIO_EXCHANGE_DOMAIN_H
 #define PIOLET_MPIIO_EXCHANGE_DOMAIN_H
+
+#include "mpiio/view/view.h"
 
 #include <stdint.h>
 
 struct exchange_domain {
-    int64_t begin, end; /* bytes of the file that are accessed at all; begin is aligned down */
+    int64_t begin, end; /* blocks are counted from begin; nothing is accessed at or behind end */
     int agents;
-    int64_t chunk;  /* bytes of a domain: a multiple of the block */
-    int64_t window; /* bytes of a window */
+    int64_t chunk;   /* bytes of a block */
+    int64_t window;  /* bytes of a window, at most */
+    int64_t windows; /* of a block */
 };
 
-/* Domains begin at multiples of `block`. agents, block and window > 0; lo < hi. */
-void exchange_domain_make(struct exchange_domain *ret_domain, int64_t lo, int64_t hi, int agents, int64_t block,
-                          int64_t window);
+/* One block for each agent; blocks begin at multiples of `unit`. agents, unit and window > 0; lo < hi. */
+void exchange_domain_block(struct exchange_domain *ret_domain, int64_t lo, int64_t hi, int agents, int64_t unit,
+                           int64_t window);
+
+/* Blocks of `chunk` bytes in turn. `bound`: counted from the file's first byte, so that a block has the same agent in
+ * every call; else from the block of the first byte that is accessed. */
+void exchange_domain_cyclic(struct exchange_domain *ret_domain, int64_t lo, int64_t hi, int agents, int64_t chunk,
+                            int64_t window, bool bound);
 
 static inline int exchange_domain_agent(const struct exchange_domain *domain, int64_t byte)
 {
-    return (int)((byte - domain->begin) / domain->chunk);
+    return (int)((byte - domain->begin) / domain->chunk % domain->agents);
 }
 
-static inline int64_t exchange_domain_begin(const struct exchange_domain *domain, int agent)
-{
-    return domain->begin + agent * domain->chunk;
-}
-
-static inline int64_t exchange_domain_end(const struct exchange_domain *domain, int agent)
-{
-    const int64_t left = domain->end - exchange_domain_begin(domain, agent);
-    return domain->end - (left > domain->chunk ? left - domain->chunk : 0);
-}
-
+/* The number of an agent's window: they ascend with the file, and those of a block follow each other. */
 static inline int64_t exchange_domain_round(const struct exchange_domain *domain, int64_t byte)
 {
-    return (byte - domain->begin) % domain->chunk / domain->window;
+    const int64_t place = byte - domain->begin;
+    return place / domain->chunk / domain->agents * domain->windows + place % domain->chunk / domain->window;
 }
 
-/* First byte of a window, and the one behind it. */
-static inline int64_t exchange_window_begin(const struct exchange_domain *domain, int agent, int64_t round)
-{
-    return exchange_domain_begin(domain, agent) + round * domain->window;
-}
+/* First byte of a window, and the one behind it. Only of windows that have bytes before the end. */
+int64_t exchange_window_begin(const struct exchange_domain *domain, int agent, int64_t round);
+int64_t exchange_window_end(const struct exchange_domain *domain, int agent, int64_t round);
 
-static inline int64_t exchange_window_end(const struct exchange_domain *domain, int agent, int64_t round)
-{
-    const int64_t begin = exchange_window_begin(domain, agent, round), end = exchange_domain_end(domain, agent);
-    return end - begin > domain->window ? begin + domain->window : end;
-}
+/* The first position at or behind `position` whose byte belongs to `agent`, or `limit`: positions of data of a monotone
+ * view. The steps it takes are at most the turns of all agents in which the view has data. */
+int64_t exchange_domain_next(const struct exchange_domain *domain, const struct view *view, int agent, int64_t position,
+                             int64_t limit);
+
+/* For each agent the first such position, `limit` where there is none. Touches every block of data once at most. */
+void exchange_domain_first(const struct exchange_domain *domain, const struct view *view, int64_t position,
+                           int64_t limit, int64_t *ret_first);
 
 /* The rank that plays agent number `agent`, spread over all ranks; and the agent that a rank plays, or -1. */
 int exchange_agent_rank(int agent, int agents, int ranks);

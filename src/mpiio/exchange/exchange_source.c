@@ -1,5 +1,5 @@
-/* The side of the rank whose data they are. At most one message to each agent is under way, and it is sent
- * synchronously: a fast rank never floods an agent. */
+/* The side of the rank whose data they are. At most one message to each agent is under way (of single pieces, a few),
+ * and it is sent synchronously: a fast rank never floods an agent. Several arrive, and are answered, in their order. */
 #include "mpi/real.h"
 #include "mpiio/exchange/exchange_core.h"
 
@@ -10,10 +10,10 @@ static int rank_of(const struct exchange *exchange, int agent)
     return exchange_agent_rank(agent, exchange->setup.agents, exchange->setup.ranks);
 }
 
-/* The window in which the rank's data for this agent go on at `position`. */
-static int64_t round_at(const struct exchange *exchange, int agent, int64_t position)
+/* The window in which the rank's data go on at `position`. */
+static int64_t round_at(const struct exchange *exchange, int64_t position)
 {
-    if (position >= exchange->source.limit[agent])
+    if (position >= exchange->source.limit)
         return EXCHANGE_NO_ROUND;
     return exchange_domain_round(&exchange->domain, view_byte(exchange->request->view, position));
 }
@@ -22,14 +22,14 @@ void exchange_source_start(struct exchange *exchange)
 {
     struct exchange_source *source = &exchange->source;
     const int agents = exchange->setup.agents;
-    source->end = exchange->request->position + exchange->request->bytes;
     source->turn = (int)((int64_t)exchange->setup.rank * agents / exchange->setup.ranks);
     for (int agent = 0; agent < agents; agent++) {
         source->underway[agent] = false;
         source->hello[agent] = MPI_REQUEST_NULL;
+        source->round[agent] = round_at(exchange, source->position[agent]);
         if (!exchange->touch[agent])
             continue;
-        source->hello_round[agent] = round_at(exchange, agent, source->position[agent]);
+        source->hello_round[agent] = source->round[agent];
         const int code = real.Isend(&source->hello_round[agent], 1, MPI_INT64_T, rank_of(exchange, agent),
                                     exchange_tag(exchange, TAG_HELLO), exchange->setup.comm, &source->hello[agent]);
         if (code != MPI_SUCCESS)
@@ -43,29 +43,31 @@ static int64_t build(struct exchange *exchange, struct exchange_slot *slot, int 
     struct exchange_source *source = &exchange->source;
     const struct access_request *request = exchange->request;
     int64_t position = source->position[agent];
-    const int64_t round = round_at(exchange, agent, position);
-    int64_t limit = view_position(request->view, exchange_window_end(&exchange->domain, agent, round));
-    limit = limit < source->limit[agent] ? limit : source->limit[agent];
+    int64_t limit = view_position(request->view, exchange_window_end(&exchange->domain, agent, source->round[agent]));
+    limit = limit < source->limit ? limit : source->limit;
     if (!request->view->contiguous && source->file.position != position)
         typemap_cursor_seek(&source->file, position);
-    struct access_memory *memory = request->write ? &source->memory : NULL;
-    if (memory && memory->cursor.position != position - request->position)
-        access_memory_seek(memory, position - request->position);
+    const struct exchange_content content = {.view = request->view,
+                                             .file = &source->file,
+                                             .memory = request->write ? &source->memory : NULL,
+                                             .pieces_max = exchange->setup.each_piece ? 1 : INT64_MAX};
+    if (request->write && source->memory.cursor.position != position - request->position)
+        access_memory_seek(&source->memory, position - request->position);
     slot->position = position;
-    const int64_t bytes = exchange_message_build(slot->buffer, exchange->message_bytes, request->view, &source->file,
-                                                 &position, limit, memory);
-    source->position[agent] = position;
+    const int64_t size = exchange_message_build(slot->buffer, exchange->message_bytes, &content, &position, limit);
     slot->bytes = position - slot->position;
+    position = exchange_domain_next(&exchange->domain, request->view, agent, position, source->limit);
+    source->position[agent] = position;
+    source->round[agent] = round_at(exchange, position);
     slot->agent = agent;
     struct exchange_head *head = exchange_message_head(slot->buffer);
     head->sequence = exchange->setup.sequence;
     head->generation = request->view->generation;
-    head->round = round;
-    head->next = round_at(exchange, agent, position);
-    return bytes;
+    head->next = source->round[agent];
+    return size;
 }
 
-static void post(struct exchange *exchange, struct exchange_slot *slot, int64_t bytes)
+static void post(struct exchange *exchange, struct exchange_slot *slot, int64_t size)
 {
     const MPI_Comm comm = exchange->setup.comm;
     const int partner = rank_of(exchange, slot->agent);
@@ -75,25 +77,33 @@ static void post(struct exchange *exchange, struct exchange_slot *slot, int64_t 
         code = real.Irecv(slot->answer, (int)exchange->message_bytes, MPI_BYTE, partner,
                           exchange_tag(exchange, TAG_REPLY), comm, &slot->receive);
     if (code == MPI_SUCCESS)
-        code = real.Issend(slot->buffer, (int)bytes, MPI_BYTE, partner, exchange_tag(exchange, TAG_DATA), comm,
+        code = real.Issend(slot->buffer, (int)size, MPI_BYTE, partner, exchange_tag(exchange, TAG_DATA), comm,
                            &slot->send);
     if (code != MPI_SUCCESS) {
         exchange_note_mpi(exchange, code, "sending to an agent");
         return;
     }
     slot->busy = true;
-    exchange->source.underway[slot->agent] = true;
+    exchange->source.underway[slot->agent] = !exchange->setup.each_piece;
+    exchange->source.turn = (slot->agent + 1) % exchange->setup.agents;
 }
 
+/* The agent of the earliest window comes first. An agent takes nothing for a later one before all ranks have passed the
+ * earlier, and a rank has few slots: ranks that filled them with later windows, each for other agents, would wait for
+ * each other for ever. As it is, the earliest window that anybody has left is always on its way. */
 static int next_agent(const struct exchange *exchange)
 {
     const struct exchange_source *source = &exchange->source;
+    int64_t earliest = EXCHANGE_NO_ROUND;
+    int found = -1;
     for (int i = 0; i < exchange->setup.agents; i++) {
         const int agent = (source->turn + i) % exchange->setup.agents;
-        if (!source->underway[agent] && source->position[agent] < source->limit[agent])
-            return agent;
+        if (!source->underway[agent] && source->round[agent] < earliest) {
+            earliest = source->round[agent];
+            found = agent;
+        }
     }
-    return -1;
+    return found;
 }
 
 /* The data of an answer go to memory; where the file ended before, so does the request. */

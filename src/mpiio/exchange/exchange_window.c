@@ -29,14 +29,14 @@ static void note(struct exchange_agent *agent, const struct pl_error *error)
 void exchange_window_fill(struct exchange *exchange, const char *message)
 {
     struct exchange_agent *agent = &exchange->agent;
-    const struct exchange_head *head = (const struct exchange_head *)message;
-    const struct exchange_run *run = exchange_message_runs(message, true);
-    const char *data = exchange_message_data(message);
-    for (int64_t r = 0; r < head->runs; r++, run++) {
-        int64_t place = run->offset - agent->begin;
-        for (int64_t i = 0; i < run->count; i++, place += run->stride, data += run->length) {
-            memcpy(agent->window + place, data, (size_t)run->length);
-            exchange_cover_add(agent->cover, place, run->length);
+    struct exchange_reader reader;
+    struct exchange_run run;
+    exchange_reader_init(&reader, message);
+    for (const char *data = reader.data; exchange_reader_next(&reader, &run);) {
+        int64_t place = run.offset - agent->begin;
+        for (int64_t i = 0; i < run.count; i++, place += run.stride, data += run.length) {
+            memcpy(agent->window + place, data, (size_t)run.length);
+            exchange_cover_add(agent->cover, place, run.length);
         }
     }
 }
@@ -161,36 +161,42 @@ static void load(struct exchange *exchange, int64_t begin, int64_t end)
 }
 
 /* Pieces that are closer than a chunk are loaded together. */
-static void load_runs(struct exchange *exchange, const struct exchange_run *run, int64_t runs)
+static void load_runs(struct exchange *exchange)
 {
     struct exchange_agent *agent = &exchange->agent;
+    struct exchange_reader reader;
+    struct exchange_run run;
     int64_t begin = -1, end = -1;
-    for (int64_t r = 0; r < runs; r++, run++)
-        for (int64_t i = 0; i < run->count; i++) {
-            const int64_t place = run->offset + i * run->stride - agent->begin;
+    exchange_reader_init(&reader, agent->message);
+    while (exchange_reader_next(&reader, &run))
+        for (int64_t i = 0; i < run.count; i++) {
+            const int64_t place = run.offset + i * run.stride - agent->begin;
             if (begin >= 0 && place > end + READ_CHUNK) {
                 load(exchange, begin, end);
                 begin = -1;
             }
             begin = begin < 0 ? place : begin;
-            end = place + run->length > end ? place + run->length : end;
+            end = place + run.length > end ? place + run.length : end;
         }
     if (begin >= 0)
         load(exchange, begin, end);
 }
 
 /* Copies what is asked for and there; stops at the end of the file. */
-static int64_t copy_runs(const struct exchange_agent *agent, const struct exchange_run *run, int64_t runs, char *to)
+static int64_t copy_runs(const struct exchange_agent *agent, char *to)
 {
+    struct exchange_reader reader;
+    struct exchange_run run;
     int64_t bytes = 0;
-    for (int64_t r = 0; r < runs; r++, run++)
-        for (int64_t i = 0; i < run->count; i++) {
-            const int64_t offset = run->offset + i * run->stride;
-            int64_t length = agent->file_end - offset < run->length ? agent->file_end - offset : run->length;
+    exchange_reader_init(&reader, agent->message);
+    while (exchange_reader_next(&reader, &run))
+        for (int64_t i = 0; i < run.count; i++) {
+            const int64_t offset = run.offset + i * run.stride;
+            int64_t length = agent->file_end - offset < run.length ? agent->file_end - offset : run.length;
             length = length > 0 ? length : 0;
             memcpy(to + bytes, agent->window + (offset - agent->begin), (size_t)length);
             bytes += length;
-            if (length < run->length)
+            if (length < run.length)
                 return bytes;
         }
     return bytes;
@@ -199,15 +205,13 @@ static int64_t copy_runs(const struct exchange_agent *agent, const struct exchan
 void exchange_window_answer(struct exchange *exchange)
 {
     struct exchange_agent *agent = &exchange->agent;
-    const struct exchange_head *head = exchange_message_head(agent->message);
-    const struct exchange_run *run = exchange_message_runs(agent->message, false);
     char *reply = agent->reply[agent->replying];
     struct exchange_answer *answer = (struct exchange_answer *)reply;
     *answer = (struct exchange_answer){0};
     if (agent->io_error.status == PL_OK)
-        load_runs(exchange, run, head->runs);
+        load_runs(exchange);
     if (agent->io_error.status == PL_OK)
-        answer->bytes = copy_runs(agent, run, head->runs, reply + sizeof *answer);
+        answer->bytes = copy_runs(agent, reply + sizeof *answer);
     else
         answer->failed = 1;
     agent->reply_bytes = (int64_t)sizeof *answer + answer->bytes;

@@ -30,9 +30,10 @@ enum scheme_target { /* how the file is spread over the agents, where they acces
 };
 enum scheme_exchange { /* how data come to the agents */
                        EXCHANGE_NONE,
-                       EXCHANGE_PIECES,   /* a message for each piece */
-                       EXCHANGE_GATHERED, /* one message for each pair and round */
-                       EXCHANGE_MEMORY,   /* memory that the ranks of a node share */
+                       EXCHANGE_PIECES,    /* a message for each piece */
+                       EXCHANGE_GATHERED,  /* one message for each pair and round */
+                       EXCHANGE_BROADCAST, /* a tree of messages from the agent to all */
+                       EXCHANGE_MEMORY,    /* memory that the ranks of a node share */
 };
 struct scheme {
     enum scheme_order order;
@@ -74,6 +75,7 @@ struct strategy {
     const char *name, *summary;
     bool exchanges; /* ranks meet in every call, so that errors are agreed in it */
     struct scheme scheme;
+    const char *agents; /* who they are, in words; NULL where each rank accesses the file itself */
     void (*start)(struct collective *collective);
     enum step (*step)(struct collective *collective);
     void (*clear)(struct collective *collective); /* frees `private`; may be NULL */
