@@ -39,6 +39,7 @@ const struct strategy strategy_ring = {
     .summary = "ranks of a node copy into blocks of shared memory, which are written and read whole",
     .exchanges = true,
     .scheme = {.target = TARGET_FREE, .exchange = EXCHANGE_MEMORY},
+    .agents = "every rank; between nodes two of each",
     .start = start,
     .step = step,
 };
