@@ -69,8 +69,6 @@ static void lay_out_agent(struct exchange *exchange, struct cutter *cutter)
     agent->cover = cut(cutter, exchange_cover_bytes(exchange->setup.window_bytes));
     agent->message = cut(cutter, message);
     agent->window = cut(cutter, (size_t)exchange->setup.window_bytes);
-    if (exchange->request->write)
-        agent->back = cut(cutter, (size_t)exchange->setup.window_bytes);
     for (int i = 0; i < EXCHANGE_REPLIES && !exchange->request->write; i++)
         agent->reply[i] = cut(cutter, message);
 }

@@ -53,7 +53,7 @@ struct exchange_agent {
     int64_t *next; /* the window in which each has something next */
     int64_t round; /* the window in memory; -1: none yet */
     int64_t begin, end;
-    char *window, *back; /* back: what the file has, for read-modify-write; made when first needed */
+    char *window;
     uint64_t *cover;
     char *message;
     MPI_Request receive;

@@ -1,14 +1,11 @@
 /* The window in an agent's memory, and the file. */
-#include "mpiio/access/access_lock.h"
+#include "mpiio/cover/cover_store.h"
 #include "mpiio/exchange/exchange_core.h"
 #include "mpiio/exchange/exchange_cover.h"
 
 #include <string.h>
 
-enum {
-    READ_CHUNK = 65536,    /* a window is read in parts of this size, as they are asked for */
-    GAP_WRITE_BYTES = 8192 /* gaps up to this size (in the mean) are cheaper to read and write back than to leave out */
-};
+enum { READ_CHUNK = 65536 }; /* a window is read in parts of this size, as they are asked for */
 
 void exchange_window_open(struct exchange *exchange, int64_t round)
 {
@@ -41,95 +38,17 @@ void exchange_window_fill(struct exchange *exchange, const char *message)
     }
 }
 
-/* What is filled: from where to where, in how many runs, with how many bytes. */
-struct filling {
-    int64_t begin, end, runs, bytes;
-};
-
-static struct filling measure(const struct exchange_agent *agent)
-{
-    struct filling filling = {.begin = -1};
-    const int64_t window = agent->end - agent->begin;
-    for (int64_t begin = 0, end; exchange_cover_next(agent->cover, window, &begin, &end); begin = end) {
-        filling.begin = filling.begin < 0 ? begin : filling.begin;
-        filling.end = end;
-        filling.runs++;
-        filling.bytes += end - begin;
-    }
-    return filling;
-}
-
-static void write_range(struct exchange *exchange, int64_t begin, int64_t end)
-{
-    struct exchange_agent *agent = &exchange->agent;
-    struct pl_error error;
-    int64_t done;
-    if (storage_write(exchange->setup.storage, agent->begin + begin, agent->window + begin, end - begin, &done, &error))
-        note(agent, &error);
-}
-
-static void write_runs(struct exchange *exchange)
-{
-    struct exchange_agent *agent = &exchange->agent;
-    const int64_t window = agent->end - agent->begin;
-    for (int64_t begin = 0, end; exchange_cover_next(agent->cover, window, &begin, &end); begin = end)
-        write_range(exchange, begin, end);
-}
-
-/* Completes the gaps with what the file has, so that the whole can be written at once. */
-static bool fill_gaps(struct exchange *exchange, const struct filling *filling)
-{
-    struct exchange_agent *agent = &exchange->agent;
-    struct pl_error error;
-    const int64_t span = filling->end - filling->begin;
-    int64_t there = 0;
-    if (storage_read(exchange->setup.storage, agent->begin + filling->begin, agent->back, span, &there, &error))
-        return false; /* then each run is written by itself */
-    memset(agent->back + there, 0, (size_t)(span - there));
-    int64_t gap = filling->begin;
-    for (int64_t begin = gap, end; exchange_cover_next(agent->cover, filling->end, &begin, &end); begin = gap = end)
-        memcpy(agent->window + gap, agent->back + (gap - filling->begin), (size_t)(begin - gap));
-    return true;
-}
-
-/* As one piece with what the file has in the gaps, or run by run. */
-static void write_filled(struct exchange *exchange, const struct filling *filling, bool whole)
-{
-    if (whole && (filling->runs == 1 || fill_gaps(exchange, filling)))
-        write_range(exchange, filling->begin, filling->end);
-    else
-        write_runs(exchange);
-}
-
-/* Where there are no locks, nobody sieves: runs are written by themselves. */
-static void write_locked(struct exchange *exchange, const struct filling *filling, bool whole)
-{
-    struct exchange_agent *agent = &exchange->agent;
-    struct storage *storage = exchange->setup.storage;
-    const int64_t offset = agent->begin + filling->begin, span = filling->end - filling->begin;
-    const MPI_Comm poke = exchange->setup.async ? MPI_COMM_NULL : exchange->setup.comm;
-    struct pl_error error = {0};
-    if (access_lock(storage, STORAGE_EXCLUSIVE, offset, span, poke, &error) != PL_OK) {
-        write_runs(exchange);
-        return;
-    }
-    write_filled(exchange, filling, whole);
-    access_unlock(storage, offset, span, &error);
-    if (error.status != PL_OK)
-        note(agent, &error);
-}
-
 void exchange_window_write(struct exchange *exchange)
 {
-    const struct filling filling = measure(&exchange->agent);
-    const int64_t gaps = filling.end - filling.begin - filling.bytes;
-    if (filling.runs == 0)
-        return;
-    const bool sieve = filling.runs > 1 && exchange->setup.readable && gaps / (filling.runs - 1) <= GAP_WRITE_BYTES;
-    if (sieve || exchange->setup.lock_writes)
-        write_locked(exchange, &filling, sieve);
-    else
-        write_filled(exchange, &filling, filling.runs == 1);
+    struct exchange_agent *agent = &exchange->agent;
+    const struct exchange_setup *setup = &exchange->setup;
+    const struct cover_manner manner = {.storage = setup->storage,
+                                        .sieve = setup->readable,
+                                        .lock = setup->lock_writes,
+                                        .poke = setup->async ? MPI_COMM_NULL : setup->comm};
+    struct pl_error error = {0};
+    if (cover_store(&manner, agent->begin, agent->window, agent->end - agent->begin, agent->cover, &error) != PL_OK)
+        note(agent, &error);
 }
 
 /* ---- reading ---- */
