@@ -137,7 +137,7 @@ void node_open_coll(MPI_Comm comm, int comm_rank, int comm_size, size_t bytes, s
 {
     *ret_node = (struct node){.size = 1, .count = 1, .bytes = bytes};
     if (comm_size == 1) {
-        void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+        void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
         ret_node->segment = memory == MAP_FAILED ? NULL : memory;
         ret_node->alone = ret_node->everywhere = ret_node->segment != NULL;
         return;

@@ -112,12 +112,12 @@ static void set_up_rest_coll(struct file *file, int64_t size, struct pl_error *e
 {
     /* The shared file pointer lies in the first page, the ring behind it. */
     enum { POINTER_BYTES = 4096 };
-    const size_t bytes = POINTER_BYTES + (file->size > 1 ? ring_segment_bytes(file->size, file->size) : 0);
+    const size_t bytes = POINTER_BYTES + ring_segment_bytes(file->size, file->size);
     node_open_coll(file->comm, file->rank, file->size, bytes, &file->node);
     const struct node *node = &file->node;
     struct pl_error own = {0};
     shared_open_coll(&file->shared, node, node->segment, file->comm, file->rank, &own);
-    if (node->everywhere && file->size > 1)
+    if (node->everywhere)
         ring_new((char *)node->segment + POINTER_BYTES, node->rank, node->size, node->count, &file->ring, &own);
     if (node->everywhere && node->count > 1)
         ring_port_open_coll(file->ring, file->comm, node, &own);

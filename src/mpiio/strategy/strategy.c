@@ -38,8 +38,6 @@ static struct strategy_choice together(const struct strategy_facts *facts, const
 /* The hint piolet_strategy names it. */
 static struct strategy_choice pinned(const struct strategy_facts *facts, const struct strategy *named)
 {
-    if (named == &strategy_ring && facts->ranks == 1)
-        return alone("there is one rank");
     if (named == &strategy_ring && !facts->shares)
         return together(facts, "ring was asked for, but ranks of a node share no memory");
     return (struct strategy_choice){.strategy = named, .why = "asked for by piolet_strategy"};
