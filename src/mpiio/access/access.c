@@ -370,7 +370,7 @@ static pl_status move_plain(struct storage *storage, const struct access_request
                             struct pl_error *error)
 {
     const int64_t offset = request->view->displacement + request->position;
-    char *memory = access_memory_at(request->buffer, typemap_shape(request->memory)->true_lb);
+    char *memory = access_memory_at(request->buffer, typemap_shape(request->memory)->true_lb + request->skip);
     return request->write ? storage_write(storage, offset, memory, request->bytes, ret_done, error)
                           : storage_read(storage, offset, memory, request->bytes, ret_done, error);
 }
