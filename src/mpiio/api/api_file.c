@@ -5,6 +5,7 @@
 #include "mpiio/error/error.h"
 #include "mpiio/error/error_handler.h"
 #include "mpiio/pending/pending.h"
+#include "mpiio/ship/ship.h"
 #include "mpiio/strategy/strategy.h"
 
 #include <limits.h>
@@ -202,7 +203,7 @@ int MPI_File_get_size(MPI_File fh, MPI_Offset *size)
         return api_end_system(api.file, api_system.File_get_size(api.file->system, size));
     int64_t bytes;
     if (api_wants_pointer(&api, size, "the place for the size") == PL_OK &&
-        storage_size(api.file->storage, &bytes, &api.error) == PL_OK)
+        ship_size(api.file, &bytes, &api.error) == PL_OK)
         *size = bytes;
     return api_end(&api);
 }
@@ -269,8 +270,9 @@ int MPI_File_set_info(MPI_File fh, MPI_Info info)
 API_ALIAS(File_set_info);
 
 /* What the engine decided, beside what it was told. */
-static void add_decisions(const struct file *file, MPI_Info info)
+static void add_decisions(struct file *file, MPI_Info info)
 {
+    char shipping[HINT_TEXT_MAX];
     const struct {
         const char *key, *value;
     } decisions[] = {
@@ -280,6 +282,8 @@ static void add_decisions(const struct file *file, MPI_Info info)
     };
     for (size_t i = 0; i < sizeof decisions / sizeof decisions[0]; i++)
         real.Info_set(info, decisions[i].key, decisions[i].value);
+    if (ship_describe(file, shipping, sizeof shipping))
+        real.Info_set(info, "piolet_shipping", shipping);
 }
 
 int MPI_File_get_info(MPI_File fh, MPI_Info *info)
