@@ -104,17 +104,18 @@ void ship_count(struct file *file, struct ship_counts *ret_counts)
     *ret_counts = (struct ship_counts){0};
     if (!file->ship)
         return;
+    const struct ship_counts *past = &file->ship->past;
     if (file->ship->agent)
         ship_agent_count(file->ship->agent, &agent, &cache);
     *ret_counts = (struct ship_counts){
         .shipped = atomic_load(&file->ship->shipped),
-        .served = agent.boxes,
-        .served_pieces = agent.pieces,
-        .agent_reads = agent.reads,
-        .agent_writes = agent.writes,
-        .combined = agent.combined,
-        .cache_hits = cache.hits,
-        .cache_misses = cache.misses,
-        .cache_writes = cache.writes,
+        .served = past->served + agent.boxes,
+        .served_pieces = past->served_pieces + agent.pieces,
+        .agent_reads = past->agent_reads + agent.reads,
+        .agent_writes = past->agent_writes + agent.writes,
+        .combined = past->combined + agent.combined,
+        .cache_hits = past->cache_hits + cache.hits,
+        .cache_misses = past->cache_misses + cache.misses,
+        .cache_writes = past->cache_writes + cache.writes,
     };
 }

@@ -19,6 +19,7 @@ struct ship {
     struct ship_segment *segment;
     struct ship_setting setting;
     struct ship_agent *agent; /* of this rank; NULL: it has none */
+    struct ship_counts past;  /* of agents that it had before */
     char reason[128];         /* why it is off, or not partitioned */
 
     /* piolet_partition_… */

@@ -155,6 +155,7 @@ static void replace_agents_coll(struct file *file, struct ship *ship, struct shi
 {
     struct pl_error error = {0};
     struct agree agree;
+    ship_count(file, &ship->past);
     ship_agent_free(ship->agent);
     ship->agent = NULL;
     if (file->rank == 0 && ship->segment)
