@@ -269,6 +269,21 @@ int MPI_File_set_info(MPI_File fh, MPI_Info info)
 }
 API_ALIAS(File_set_info);
 
+/* Guided prefetching, where it is on. */
+static void add_prefetch(struct file *file, MPI_Info info)
+{
+    char text[HINT_TEXT_MAX];
+    struct prefetch_counts counts;
+    int ahead;
+    if (file->values.access_ranges == 0)
+        return;
+    ship_count_prefetch(file, &counts, &ahead);
+    snprintf(text, sizeof text, "asked %lld, accepted %lld, hit %lld, released %lld blocks; ahead %d",
+             (long long)counts.asked, (long long)counts.accepted, (long long)counts.hit, (long long)counts.released,
+             ahead);
+    real.Info_set(info, "piolet_prefetch", text);
+}
+
 /* What the engine decided, beside what it was told. */
 static void add_decisions(struct file *file, MPI_Info info)
 {
@@ -284,6 +299,7 @@ static void add_decisions(struct file *file, MPI_Info info)
         real.Info_set(info, decisions[i].key, decisions[i].value);
     if (ship_describe(file, shipping, sizeof shipping))
         real.Info_set(info, "piolet_shipping", shipping);
+    add_prefetch(file, info);
 }
 
 int MPI_File_get_info(MPI_File fh, MPI_Info *info)

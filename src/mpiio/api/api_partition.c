@@ -59,7 +59,10 @@ EXPORTED int piolet_counters(MPI_File file, struct piolet_counters *ret_counters
     if (begin(&api, "piolet_counters", file) &&
         api_wants_pointer(&api, ret_counters, "the place for the counters") == PL_OK) {
         struct ship_counts ship;
+        struct prefetch_counts prefetch;
+        int ahead;
         ship_count(api.file, &ship);
+        ship_count_prefetch(api.file, &prefetch, &ahead);
         const struct piolet_counters counters = {.shipped_bytes = ship.shipped,
                                                  .agent_requests = ship.served,
                                                  .agent_pieces = ship.served_pieces,
@@ -68,7 +71,12 @@ EXPORTED int piolet_counters(MPI_File file, struct piolet_counters *ret_counters
                                                  .agent_combined = ship.combined,
                                                  .cached_hits = ship.cache_hits,
                                                  .cached_misses = ship.cache_misses,
-                                                 .cached_writes = ship.cache_writes};
+                                                 .cached_writes = ship.cache_writes,
+                                                 .prefetch_asked = prefetch.asked,
+                                                 .prefetch_accepted = prefetch.accepted,
+                                                 .prefetch_hit = prefetch.hit,
+                                                 .prefetch_released = prefetch.released,
+                                                 .prefetch_ahead = ahead};
         const size_t known = sizeof counters, wanted = size > 0 ? (size_t)size : 0;
         memset(ret_counters, 0, wanted);
         memcpy(ret_counters, &counters, wanted < known ? wanted : known);

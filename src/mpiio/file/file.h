@@ -8,6 +8,7 @@
 #include "mpiio/exchange/exchange.h"
 #include "mpiio/hint/hint.h"
 #include "mpiio/log/log.h"
+#include "mpiio/prefetch/prefetch.h"
 #include "mpiio/shared/shared.h"
 #include "mpiio/storage/storage.h"
 #include "mpiio/view/view.h"
@@ -51,9 +52,10 @@ struct file {
     bool lock_writes; /* some rank may sieve its writes */
     int64_t sequence; /* collective data accesses so far */
     struct exchange_memory memory;
-    struct ship *ship;          /* data shipping; NULL: nobody has asked for it. See ship.h */
-    pthread_rwlock_t ship_lock; /* held by whoever ships; who changes it waits for them */
-    struct pending *queue;      /* collective operations under way, in their order; see pending.h */
+    struct prefetch_memory prefetch; /* of this rank's own accesses */
+    struct ship *ship;               /* data shipping; NULL: nobody has asked for it. See ship.h */
+    pthread_rwlock_t ship_lock;      /* held by whoever ships; who changes it waits for them */
+    struct pending *queue;           /* collective operations under way, in their order; see pending.h */
     struct file *next_active;
     struct pending *queue_last;
     void *spare;           /* memory of an operation, for a rank that has no other; see api_operation.h */

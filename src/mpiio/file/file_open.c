@@ -153,6 +153,7 @@ static void let_go_coll(struct file *file)
     file->log = NULL;
     pthread_mutex_destroy(&file->lock);
     pthread_rwlock_destroy(&file->ship_lock);
+    prefetch_memory_clear(&file->prefetch);
 }
 
 static void give_back_coll(struct file *file, bool created)
@@ -204,6 +205,7 @@ pl_status file_open_coll(MPI_Comm comm, const char *name, int amode, MPI_Info in
     file->shared.window = MPI_WIN_NULL;
     pthread_mutex_init(&file->lock, NULL);
     pthread_rwlock_init(&file->ship_lock, NULL);
+    prefetch_memory_init(&file->prefetch);
     MPI_Request request;
     int code = real.Comm_idup(comm, &file->comm, &request);
     if (code == MPI_SUCCESS)

@@ -1,22 +1,39 @@
 /* What one rank does alone, and may ask at any time. */
 #include "mpiio/ship/ship.h"
 
+#include "mpiio/prefetch/prefetch_view.h"
 #include "mpiio/ship/ship_core.h"
 
 #include <stdio.h>
 #include <string.h>
 
+/* By this rank itself, with guided prefetching where the hints ask for it. */
+static pl_status access_itself(struct file *file, const struct access_request *request,
+                               const struct access_manner *manner, int64_t *ret_done, struct pl_error *error)
+{
+    struct prefetch_view guide;
+    struct access_manner guided = *manner;
+    const int together = file->values.largeblock ? 0 : (int)file->values.access_ranges;
+    if (together == 0 || !prefetch_view_begin(&guide, request, file->storage, &file->prefetch,
+                                              ship_map_block(storage_block_bytes(file->storage)), together))
+        return access_run(file->storage, request, manner, ret_done, error);
+    guided.prefetch = &guide.prefetch;
+    access_run(file->storage, request, &guided, ret_done, error);
+    prefetch_view_end(&guide);
+    return error->status;
+}
+
 pl_status ship_access(struct file *file, const struct access_request *request, const struct access_manner *manner,
                       int64_t *ret_done, struct pl_error *error)
 {
     if (!file->ship)
-        return access_run(file->storage, request, manner, ret_done, error);
+        return access_itself(file, request, manner, ret_done, error);
     pthread_rwlock_rdlock(&file->ship_lock); /* nobody changes who serves while something is under way */
     struct ship *ship = file->ship;
     if (ship && ship->setting.on && !manner->atomic)
         ship_send(file, ship, request, manner->poke, ret_done, error);
     else
-        access_run(file->storage, request, manner, ret_done, error);
+        access_itself(file, request, manner, ret_done, error);
     pthread_rwlock_unlock(&file->ship_lock);
     return error->status;
 }
@@ -80,6 +97,14 @@ static void count_agents(const struct ship_map *map, int ranks, int *ret_agents)
     *ret_agents = 0;
     for (int rank = 0; rank < ranks; rank++)
         *ret_agents += ship_map_has(map, rank);
+}
+
+void ship_count_prefetch(struct file *file, struct prefetch_counts *ret_counts, int *ret_ahead)
+{
+    pthread_mutex_lock(&file->prefetch.lock);
+    *ret_counts = file->prefetch.counts;
+    *ret_ahead = file->prefetch.ahead;
+    pthread_mutex_unlock(&file->prefetch.lock);
 }
 
 bool ship_describe(struct file *file, char *ret_text, size_t size)

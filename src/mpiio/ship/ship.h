@@ -7,6 +7,7 @@
 #define PIOLET_MPIIO_SHIP_SHIP_H
 
 #include "mpiio/access/access.h"
+#include "mpiio/prefetch/prefetch_policy.h"
 
 #include <mpi.h>
 #include <stddef.h>
@@ -37,6 +38,8 @@ struct ship_counts {
     int64_t cache_hits, cache_misses, cache_writes;
 };
 void ship_count(struct file *file, struct ship_counts *ret_counts);
+/* Of this rank and its agents; *ret_ahead: 0 before the first. */
+void ship_count_prefetch(struct file *file, struct prefetch_counts *ret_counts, int *ret_ahead);
 
 /* ---- all ranks ---- */
 

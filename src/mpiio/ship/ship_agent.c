@@ -151,8 +151,13 @@ pl_status ship_agent_new(const struct ship_agent_setup *setup, struct ship_agent
         return pl_fail(error, PL_E_NOMEM, "no memory for an agent");
     agent->setup = *setup;
     pthread_mutex_init(&agent->busy, NULL);
-    if (ship_combine_init(&agent->combine, setup->storage, setup->buffer_bytes, error) == PL_OK && !start_thread(agent))
-        pl_fail(error, PL_E_SYSTEM, "the system starts no thread for an agent");
+    if (ship_combine_init(&agent->combine, setup->storage, setup->buffer_bytes, error) == PL_OK) {
+        agent->combine.prefetch = setup->prefetch;
+        agent->combine.block_bytes = setup->block_bytes;
+        agent->combine.together = setup->together;
+        if (!start_thread(agent))
+            pl_fail(error, PL_E_SYSTEM, "the system starts no thread for an agent");
+    }
     if (error->status != PL_OK) {
         give_back(agent);
         return error->status;

@@ -7,12 +7,16 @@
 #include "mpiio/ship/ship_mail.h"
 
 struct ship_agent;
+struct prefetch_memory;
 
 struct ship_agent_setup {
     struct ship_segment *segment;
     int rank, ranks;
     struct storage *storage;
-    int64_t buffer_bytes; /* for what is read or written as one */
+    int64_t buffer_bytes;             /* for what is read or written as one */
+    struct prefetch_memory *prefetch; /* of the file */
+    int64_t block_bytes;
+    int together; /* ranges of guided prefetching that are accessed before they are released; 0: it is off */
 };
 
 struct ship_agent_counts {

@@ -103,13 +103,40 @@ static void move_run(struct ship_combine *combine, struct ship_ref *refs, int64_
     share_out(refs, count, done, write, data, &error);
 }
 
+/* The pieces as guided prefetching sees them: in the order of the file. */
+static struct prefetch_piece next_piece(void *self)
+{
+    struct ship_combine *combine = self;
+    if (combine->looked_at == combine->count)
+        return (struct prefetch_piece){0};
+    const struct ship_ref *ref = &combine->refs[combine->looked_at++];
+    return (struct prefetch_piece){ref->offset, ref->piece->bytes};
+}
+
+static bool begin_guide(struct ship_combine *combine, struct prefetch *guide, bool write)
+{
+    const struct prefetch_pieces pieces = {combine, next_piece};
+    combine->looked_at = 0;
+    if (write || combine->together == 0 || combine->count == 0 || prefetch_is_regular(&pieces))
+        return false;
+    combine->looked_at = 0;
+    prefetch_begin(guide, combine->storage, combine->prefetch, &pieces, combine->block_bytes, combine->together);
+    return true;
+}
+
 void ship_combine_run(struct ship_combine *combine, bool write)
 {
+    struct prefetch guide;
     sort(combine);
+    const bool guided = begin_guide(combine, &guide, write);
     for (int64_t first = 0, count; first < combine->count; first += count) {
         int64_t end;
         count = find_run(combine, first, write, &end);
+        if (guided)
+            prefetch_reach(&guide, combine->refs[first].offset, end - combine->refs[first].offset);
         move_run(combine, &combine->refs[first], count, end - combine->refs[first].offset, write);
     }
+    if (guided)
+        prefetch_end(&guide);
     combine->count = 0;
 }

@@ -2,6 +2,7 @@
 #ifndef PIOLET_MPIIO_SHIP_COMBINE_H
 #define PIOLET_MPIIO_SHIP_COMBINE_H
 
+#include "mpiio/prefetch/prefetch.h"
 #include "mpiio/ship/ship_mail.h"
 #include "mpiio/storage/storage.h"
 
@@ -20,9 +21,13 @@ struct ship_combine {
     int64_t buffer_bytes;
     struct ship_ref *refs; /* owned; room for all pieces of SHIP_BATCH boxes */
     int64_t count;
-    int64_t calls, combined; /* since the beginning: of the storage, pieces that went together with others */
+    struct prefetch_memory *prefetch; /* not owned */
+    int64_t block_bytes, looked_at;   /* of guided prefetching: how far its pieces were given */
+    int together;                     /* 0: none */
+    int64_t calls, combined;          /* since the beginning: of the storage, pieces that went together with others */
 };
 
+/* Guided prefetching is the caller's to set up, in the fields above. */
 pl_status ship_combine_init(struct ship_combine *combine, struct storage *storage, int64_t buffer_bytes,
                             struct pl_error *error);
 void ship_combine_clear(struct ship_combine *combine); /* accepts {0} */

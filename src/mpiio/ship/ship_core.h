@@ -12,6 +12,7 @@
 struct ship_setting {
     bool on, partitioned;
     struct ship_map map;
+    int together; /* of guided prefetching */
 };
 
 struct ship {

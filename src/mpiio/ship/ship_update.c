@@ -65,6 +65,7 @@ static struct ship_setting make_setting(const struct file *file, struct ship *sh
     if (!setting.on)
         return setting;
     setting.partitioned = partitions(file, ship);
+    setting.together = (int)file->values.access_ranges;
     setting.map = map_wanted(file, ship, setting.partitioned);
     const int *given = setting.map.ranks;
     setting.map.ranks = mem_zalloc((size_t)setting.map.count, sizeof *setting.map.ranks);
@@ -126,6 +127,9 @@ static pl_status make_agent(struct file *file, struct ship *ship, const struct s
                                            .rank = file->rank,
                                            .ranks = file->size,
                                            .storage = file->storage,
+                                           .prefetch = &file->prefetch,
+                                           .block_bytes = block,
+                                           .together = setting->together,
                                            .buffer_bytes = part < BUFFER_MOST ? part : BUFFER_MOST};
     if (ship_agent_new(&setup, &ship->agent, error) || !setting->partitioned)
         return error->status;
@@ -203,7 +207,8 @@ static bool may_change(const struct file *file)
         return on != now->on;
     const bool partitioned = partitions(file, ship);
     const struct ship_map map = map_wanted(file, ship, partitioned);
-    if (partitioned != now->partitioned || map.part_bytes != now->map.part_bytes || map.count != now->map.count)
+    if (partitioned != now->partitioned || file->values.access_ranges != now->together ||
+        map.part_bytes != now->map.part_bytes || map.count != now->map.count)
         return true;
     return map.ranks && memcmp(map.ranks, now->map.ranks, (size_t)map.count * sizeof *map.ranks) != 0;
 }
