@@ -103,12 +103,8 @@ static bool flag_read(const char *name)
     const struct {
         const char *name;
         bool *value;
-    } flags[] = {{"--quiet", &fuzz.quiet},
-                 {"--verbose", &fuzz.verbose},
-                 {"--faults", &fuzz.faults},
-                 {"--keep", &fuzz.keep},
-                 {"--large", &fuzz.large},
-                 {"--unique", &fuzz.unique}};
+    } flags[] = {{"--quiet", &fuzz.quiet}, {"--verbose", &fuzz.verbose}, {"--faults", &fuzz.faults},
+                 {"--keep", &fuzz.keep},   {"--large", &fuzz.large},     {"--unique", &fuzz.unique}};
     for (size_t i = 0; i < sizeof flags / sizeof *flags; i++) {
         if (strcmp(flags[i].name, name) == 0)
             return *flags[i].value = true;
