@@ -33,7 +33,7 @@ static bool find_posted(struct ship_agent *agent)
         const int rank = (agent->next_rank + i) % setup->ranks;
         for (int k = 0; k < SHIP_BOXES; k++) {
             struct ship_box *box = ship_segment_box(setup->segment, setup->ranks, rank, k);
-            if (atomic_load(&box->state) == SHIP_BOX_POSTED && box->agent == setup->rank)
+            if (atomic_load(&box->state) == SHIP_BOX_POSTED + (uint32_t)setup->rank)
                 agent->batch[agent->count++] = box;
         }
     }

@@ -28,7 +28,7 @@ void ship_box_post(struct ship_segment *segment, struct ship_box *box)
 {
     struct ship_bell *bell = &segment->bells[box->agent];
     box->status = PL_OK;
-    atomic_store(&box->state, SHIP_BOX_POSTED);
+    atomic_store(&box->state, SHIP_BOX_POSTED + (uint32_t)box->agent);
     atomic_fetch_add(&bell->count, 1);
     wait_wake(&bell->count);
 }

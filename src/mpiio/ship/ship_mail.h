@@ -22,7 +22,9 @@ enum {
 };
 
 enum ship_command { SHIP_READ, SHIP_WRITE, SHIP_FLUSH, SHIP_DROP }; /* SHIP_DROP: SHIP_FLUSH, and forget all */
-enum { SHIP_BOX_IDLE, SHIP_BOX_POSTED, SHIP_BOX_ANSWERED };
+/* The state of a box; SHIP_BOX_POSTED + r: to the agent on rank r. One word says both, since an agent may look at a box
+ * while its rank fills it for another one. */
+enum { SHIP_BOX_IDLE, SHIP_BOX_ANSWERED, SHIP_BOX_POSTED };
 
 struct ship_piece {
     int64_t offset, bytes;

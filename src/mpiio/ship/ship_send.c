@@ -1,5 +1,5 @@
 /* A rank's requests on their way to the agents, in bounded memory: a stretch of the request that belongs to one agent
- * fills a box, and up to SHIP_BOXES of them are on their way at once. Answers are taken in the order of the request. */
+ * fills a box, and a few of them are on their way at once. Answers are taken in the order of the request. */
 #include "mpi/wait.h"
 #include "mpiio/access/access_memory.h"
 #include "mpiio/ship/ship_core.h"
@@ -210,7 +210,8 @@ pl_status ship_send(struct file *file, struct ship *ship, const struct access_re
         return PL_OK;
     error->status = PL_OK;
     if (prepare(&sender) == PL_OK) {
-        const int wanted = request->bytes <= SHIP_BOX_BYTES && request->view->contiguous ? 2 : SHIP_BOXES;
+        /* The last box is left for an access that another one of this thread may have to begin while it waits. */
+        const int wanted = request->bytes <= SHIP_BOX_BYTES && request->view->contiguous ? 2 : SHIP_BOXES - 1;
         sender.held = ship_boxes_take(file, ship, wanted, poke, sender.boxes);
         send_all(&sender);
         ship_boxes_give(file, ship, sender.boxes, sender.held);
