@@ -6,6 +6,7 @@
 # force.
 # processors: 2
 # labels: asan
+# timeout: 400
 source "$(dirname "$0")/../lib.sh"
 source "$(dirname "$0")/../engine.sh"
 

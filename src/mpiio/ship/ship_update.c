@@ -144,12 +144,12 @@ static pl_status make_agent(struct file *file, struct ship *ship, const struct s
     return PL_OK;
 }
 
-/* Everything that agents hold is written; nothing is shipped until all have met here, and again. */
+/* Everything that agents hold is written. All have met before, so that nothing is shipped, and meet again. */
 static pl_status flush_coll(struct file *file, struct ship *ship, struct pl_error *error)
 {
     struct agree agree;
-    if (agree_run_coll(&agree, file->comm, file->rank, error, NULL, 0) || !ship->setting.partitioned)
-        return error->status;
+    if (!ship->setting.partitioned)
+        return PL_OK;
     if (ship->agent)
         ship_agent_flush(ship->agent, error);
     return agree_run_coll(&agree, file->comm, file->rank, error, NULL, 0);
@@ -185,7 +185,14 @@ static pl_status change_coll(struct file *file, struct pl_error *error)
     if (!ship)
         return PL_OK;
     struct pl_error own = {0};
+    struct agree agree;
     struct ship_setting setting = make_setting(file, ship, &own);
+    if (agree_run_coll(&agree, file->comm, file->rank, &own, NULL, 0) != PL_OK) { /* no memory: no shipping */
+        mem_free(setting.map.ranks);
+        setting = (struct ship_setting){.on = false};
+        snprintf(ship->reason, sizeof ship->reason, "%.*s", (int)sizeof ship->reason - 1, own.text);
+        own.status = PL_OK;
+    }
     if (flush_coll(file, ship, &own) != PL_OK) {
         mem_free(setting.map.ranks);
         *error = own;
