@@ -91,7 +91,7 @@ static bool only_kinds(const char *list)
 static void print_help(void)
 {
     puts("engine_fuzz FILE [--seed S] [--cases N] [--first K] [--kinds LIST] [--avoid LIST] [--alarm SECONDS]\n"
-         "            [--strategy NAME] [--quiet] [--verbose] [--faults] [--keep] [--large]\n"
+         "            [--strategy NAME] [--quiet] [--verbose] [--faults] [--keep] [--large] [--unique]\n"
          "--kinds names the calls that are wanted, --avoid anything that is not:");
     for (int i = 0; i < FEATURE_COUNT; i++)
         printf("  %-15s %-6s %s\n", FEATURES[i].name, (const char *[]){"call", "type", "check"}[FEATURES[i].kind],
@@ -103,11 +103,8 @@ static bool flag_read(const char *name)
     const struct {
         const char *name;
         bool *value;
-    } flags[] = {{"--quiet", &fuzz.quiet},
-                 {"--verbose", &fuzz.verbose},
-                 {"--faults", &fuzz.faults},
-                 {"--keep", &fuzz.keep},
-                 {"--large", &fuzz.large}};
+    } flags[] = {{"--quiet", &fuzz.quiet}, {"--verbose", &fuzz.verbose}, {"--faults", &fuzz.faults},
+                 {"--keep", &fuzz.keep},   {"--large", &fuzz.large},     {"--unique", &fuzz.unique}};
     for (size_t i = 0; i < sizeof flags / sizeof *flags; i++) {
         if (strcmp(flags[i].name, name) == 0)
             return *flags[i].value = true;

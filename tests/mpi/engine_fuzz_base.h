@@ -20,7 +20,7 @@ struct fuzz {
     const char *strategy; /* of every file; NULL: as it comes */
     uint64_t seed;
     int64_t first, cases;
-    bool quiet, verbose, faults, keep, large;
+    bool quiet, verbose, faults, keep, large, unique;
     int alarm_s; /* a case that takes longer is taken for a hang */
     bool enabled[FEATURE_COUNT];
     int rank, procs; /* of MPI_COMM_WORLD */

@@ -129,6 +129,8 @@ static void check_strategy(MPI_File file)
 bool group_open_coll(struct group *group, int amode)
 {
     MPI_Info info = draw_hints(group);
+    if (fuzz.unique)
+        amode |= MPI_MODE_UNIQUE_OPEN;
     doing("open with mode %d, hints%s", amode, group->hints);
     group->amode = amode;
     group->file = MPI_FILE_NULL;

@@ -4,6 +4,7 @@
 #include "mpiio/access/access_map.h"
 #include "mpiio/access/access_memory.h"
 #include "mpiio/mem.h"
+#include "mpiio/prefetch/prefetch.h"
 
 #include <string.h>
 
@@ -82,6 +83,8 @@ static pl_status move_bounce(struct run *run, int64_t offset, int64_t bytes, int
 static pl_status move_range(struct run *run, int64_t offset, int64_t bytes, bool *ret_short)
 {
     *ret_short = false;
+    if (run->manner->prefetch)
+        prefetch_reach(run->manner->prefetch, offset, bytes);
     while (bytes > 0) {
         int64_t asked = 0, done = 0;
         const pl_status status = run->vectors ? move_vector(run, offset, bytes, &asked, &done)
@@ -175,6 +178,8 @@ static pl_status read_window(struct run *run, const struct window *window, bool 
     int64_t valid = 0;
     if (get_bounce(run, span))
         return run->error->status;
+    if (run->manner->prefetch)
+        prefetch_reach(run->manner->prefetch, window->begin, span);
     const pl_status status = storage_read(run->storage, window->begin, run->bounce, span, &valid, run->error);
     const int64_t moved = scatter(run, window, run->bounce, valid);
     run->done += moved;

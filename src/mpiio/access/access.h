@@ -10,6 +10,8 @@
 
 #include <stdbool.h>
 
+struct prefetch;
+
 /* What is to be moved between where and where. */
 struct access_request {
     bool write;
@@ -30,7 +32,8 @@ struct access_manner {
                           ranks */
     bool lock_writes;  /* others may be sieving: plain writes lock what they write */
     int64_t read_buffer_bytes, write_buffer_bytes;
-    MPI_Comm poke; /* keeps MPI going while waiting for a lock; MPI_COMM_NULL in threads of ours */
+    struct prefetch *prefetch; /* is told what is read next; NULL: nobody needs to know */
+    MPI_Comm poke;             /* keeps MPI going while waiting for a lock; MPI_COMM_NULL in threads of ours */
 };
 
 /* *ret_done: bytes of data that were moved, in order, also after a failure. Reading stops at the end of the file. */

@@ -3,6 +3,7 @@
 
 #include "mpiio/api/api_system.h"
 #include "mpiio/pending/pending.h"
+#include "mpiio/ship/ship.h"
 
 static int finish(struct api *api, const struct api_call *call, const struct api_arguments *arguments,
                   const struct access_request *request, int64_t file_done, MPI_Status *status)
@@ -21,7 +22,7 @@ static int access_alone(struct api *api, const struct api_call *call, const stru
     int64_t done = 0;
     if (api_request(api, call, arguments, &request) == PL_OK) {
         const struct access_manner manner = file_manner(api->file, api->file->comm);
-        access_run(api->file->storage, &request, &manner, &done, &api->error);
+        ship_access(api->file, &request, &manner, &done, &api->error);
     }
     const int code = finish(api, call, arguments, &request, done, status);
     access_request_clear(&request);

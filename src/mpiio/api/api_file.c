@@ -5,6 +5,7 @@
 #include "mpiio/error/error.h"
 #include "mpiio/error/error_handler.h"
 #include "mpiio/pending/pending.h"
+#include "mpiio/ship/ship.h"
 #include "mpiio/strategy/strategy.h"
 
 #include <limits.h>
@@ -202,7 +203,7 @@ int MPI_File_get_size(MPI_File fh, MPI_Offset *size)
         return api_end_system(api.file, api_system.File_get_size(api.file->system, size));
     int64_t bytes;
     if (api_wants_pointer(&api, size, "the place for the size") == PL_OK &&
-        storage_size(api.file->storage, &bytes, &api.error) == PL_OK)
+        ship_size(api.file, &bytes, &api.error) == PL_OK)
         *size = bytes;
     return api_end(&api);
 }
@@ -278,10 +279,25 @@ static const char *reason(const struct file *file, bool write, char *text, size_
     return text[0] ? text : why;
 }
 
-/* What the engine decided, beside what it was told. */
-static void add_decisions(const struct file *file, MPI_Info info)
+/* Guided prefetching, where it is on. */
+static void add_prefetch(struct file *file, MPI_Info info)
 {
-    char reading[160], writing[160];
+    char text[HINT_TEXT_MAX];
+    struct prefetch_counts counts;
+    int ahead;
+    if (file->values.access_ranges == 0)
+        return;
+    ship_count_prefetch(file, &counts, &ahead);
+    snprintf(text, sizeof text, "asked %lld, accepted %lld, hit %lld, released %lld blocks; ahead %d",
+             (long long)counts.asked, (long long)counts.accepted, (long long)counts.hit, (long long)counts.released,
+             ahead);
+    real.Info_set(info, "piolet_prefetch", text);
+}
+
+/* What the engine decided, beside what it was told. */
+static void add_decisions(struct file *file, MPI_Info info)
+{
+    char reading[160], writing[160], shipping[HINT_TEXT_MAX];
     const struct {
         const char *key, *value;
     } decisions[] = {
@@ -293,6 +309,9 @@ static void add_decisions(const struct file *file, MPI_Info info)
     };
     for (size_t i = 0; i < sizeof decisions / sizeof decisions[0]; i++)
         real.Info_set(info, decisions[i].key, decisions[i].value);
+    if (ship_describe(file, shipping, sizeof shipping))
+        real.Info_set(info, "piolet_shipping", shipping);
+    add_prefetch(file, info);
 }
 
 int MPI_File_get_info(MPI_File fh, MPI_Info *info)

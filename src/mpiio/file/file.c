@@ -1,6 +1,7 @@
 /* What all ranks of a file do together, besides moving data. */
 #include "mpiio/file/file.h"
 
+#include "mpiio/ship/ship.h"
 #include "mpiio/strategy/strategy.h"
 
 #include <assert.h>
@@ -180,6 +181,13 @@ static pl_status share_hints_coll(struct file *file, struct pl_error *error)
 {
     hints_share_coll(file->hints, file->comm);
     file->values = *hints_values(file->hints);
+    return choose_again_coll(file, error) == PL_OK ? ship_update_coll(file, error) : error->status;
+}
+
+pl_status file_set_strategy_coll(struct file *file, const char *name, struct pl_error *error)
+{
+    hints_set(file->hints, "piolet_strategy", name, HINT_INFO);
+    file->values = *hints_values(file->hints);
     return choose_again_coll(file, error);
 }
 
@@ -272,8 +280,9 @@ pl_status file_set_size_coll(struct file *file, int64_t bytes, struct pl_error *
 {
     if (meet_with_coll(file, bytes, "sizes", error))
         return error->status;
-    if (file->rank == 0)
-        storage_truncate(file->storage, bytes, error);
+    if (file->rank == 0 && ship_flush(file, true, error) == PL_OK &&
+        storage_truncate(file->storage, bytes, error) == PL_OK)
+        ship_size_changed(file);
     return part_coll(file, error);
 }
 
@@ -281,14 +290,14 @@ pl_status file_preallocate_coll(struct file *file, int64_t bytes, struct pl_erro
 {
     if (meet_with_coll(file, bytes, "sizes", error))
         return error->status;
-    if (file->rank == 0)
+    if (file->rank == 0 && ship_flush(file, true, error) == PL_OK)
         storage_allocate(file->storage, bytes, error);
     return part_coll(file, error);
 }
 
 pl_status file_sync_coll(struct file *file, struct pl_error *error)
 {
-    if (error->status == PL_OK && !(file->amode & MPI_MODE_RDONLY))
+    if (error->status == PL_OK && !(file->amode & MPI_MODE_RDONLY) && ship_flush(file, false, error) == PL_OK)
         storage_sync(file->storage, error);
     return part_coll(file, error);
 }
@@ -297,8 +306,15 @@ pl_status file_set_atomicity_coll(struct file *file, bool atomic, struct pl_erro
 {
     if (meet_with_coll(file, atomic, "atomicity flags", error))
         return error->status;
+    if (ship_holds(file)) { /* what agents hold must be in the file before ranks access it themselves */
+        ship_flush(file, false, error);
+        if (meet_coll(file, error))
+            return error->status;
+    }
     file->atomic = atomic;
-    return choose_again_coll(file, error) == PL_OK ? file_tell_late_coll(file, error) : error->status;
+    if (choose_again_coll(file, error) || ship_update_coll(file, error))
+        return error->status;
+    return file_tell_late_coll(file, error);
 }
 
 pl_status file_set_info_coll(struct file *file, MPI_Info info, struct pl_error *error)
@@ -329,7 +345,7 @@ pl_status file_seek_target(struct file *file, const struct view *view, int64_t o
     if (whence == MPI_SEEK_CUR) {
         base = current;
     } else if (whence == MPI_SEEK_END) {
-        if (storage_size(file->storage, &size, error) || etypes_before(view, size, &base, error))
+        if (ship_size(file, &size, error) || etypes_before(view, size, &base, error))
             return error->status;
     } else if (whence != MPI_SEEK_SET) {
         return pl_fail(error, PL_E_ARG, "whence is %d; allowed: MPI_SEEK_SET, MPI_SEEK_CUR, MPI_SEEK_END", whence);

@@ -8,6 +8,7 @@
 #include "mpiio/exchange/exchange.h"
 #include "mpiio/hint/hint.h"
 #include "mpiio/log/log.h"
+#include "mpiio/prefetch/prefetch.h"
 #include "mpiio/ring/ring.h"
 #include "mpiio/shared/shared.h"
 #include "mpiio/storage/storage.h"
@@ -20,6 +21,7 @@
 
 struct strategy;
 struct pending;
+struct ship;
 
 struct file {
     uint32_t magic;  /* FILE_MAGIC while it is open: handles are checked by it */
@@ -54,7 +56,10 @@ struct file {
     bool lock_writes;                      /* some rank may sieve its writes */
     int64_t sequence;                      /* collective data accesses so far */
     struct exchange_memory memory;
-    struct pending *queue; /* collective operations under way, in their order; see pending.h */
+    struct prefetch_memory prefetch; /* of this rank's own accesses */
+    struct ship *ship;               /* data shipping; NULL: nobody has asked for it. See ship.h */
+    pthread_rwlock_t ship_lock;      /* held by whoever ships; who changes it waits for them */
+    struct pending *queue;           /* collective operations under way, in their order; see pending.h */
     struct file *next_active;
     struct pending *queue_last;
     void *spare;           /* memory of an operation, for a rank that has no other; see api_operation.h */
@@ -121,6 +126,8 @@ void file_check_strategy(struct hints *hints, const char *keep);
 /* Chooses the strategies of both directions; the facts are the same on all ranks. */
 struct strategy_facts;
 void file_choose(struct file *file, const struct strategy_facts *facts);
+/* Puts the hint piolet_strategy to a row of the table, the same on all ranks. */
+pl_status file_set_strategy_coll(struct file *file, const char *name, struct pl_error *error);
 
 /* How this rank's own accesses are to be done. */
 struct access_manner file_manner(const struct file *file, MPI_Comm poke);

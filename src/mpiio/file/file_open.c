@@ -5,6 +5,7 @@
 #include "mpiio/error/error.h"
 #include "mpiio/mem.h"
 #include "mpiio/ring/ring_port.h"
+#include "mpiio/ship/ship.h"
 #include "mpiio/storage/fault.h"
 #include "mpiio/strategy/strategy.h"
 
@@ -164,6 +165,8 @@ static void let_go_coll(struct file *file)
     file->name = NULL;
     file->log = NULL;
     pthread_mutex_destroy(&file->lock);
+    pthread_rwlock_destroy(&file->ship_lock);
+    prefetch_memory_clear(&file->prefetch);
 }
 
 static void give_back_coll(struct file *file, bool created)
@@ -204,7 +207,7 @@ static pl_status open_ours_coll(struct file *file, struct pl_error *error)
     choose_first(file);
     file->late_rank = INT64_MAX;
     open_log(file);
-    return PL_OK;
+    return ship_update_coll(file, error); /* nothing can be held yet: it does not fail */
 }
 
 pl_status file_open_coll(MPI_Comm comm, const char *name, int amode, MPI_Info info, const struct pl_error *own,
@@ -214,6 +217,8 @@ pl_status file_open_coll(MPI_Comm comm, const char *name, int amode, MPI_Info in
     file->system = MPI_FILE_NULL;
     file->shared.window = MPI_WIN_NULL;
     pthread_mutex_init(&file->lock, NULL);
+    pthread_rwlock_init(&file->ship_lock, NULL);
+    prefetch_memory_init(&file->prefetch);
     MPI_Request request;
     int code = real.Comm_idup(comm, &file->comm, &request);
     if (code == MPI_SUCCESS)
@@ -242,6 +247,7 @@ pl_status file_open_coll(MPI_Comm comm, const char *name, int amode, MPI_Info in
 pl_status file_close_coll(struct file *file, struct pl_error *error)
 {
     struct pl_error own = {0};
+    ship_close_coll(file, error);
     if (storage_close(file->storage, &own) != PL_OK && error->status == PL_OK)
         *error = own;
     file->storage = NULL;

@@ -1,6 +1,7 @@
 #include "mpiio/pending/pending.h"
 
 #include "mpi/wait.h"
+#include "mpiio/ship/ship.h"
 
 #include <stddef.h>
 #include <time.h>
@@ -32,7 +33,7 @@ static void run_alone(struct work *work)
     struct pending *pending = (struct pending *)((char *)work - offsetof(struct pending, work));
     struct collective *operation = &pending->operation;
     if (operation->error.status == PL_OK)
-        access_run(pending->file->storage, &operation->request, &pending->manner, &operation->done, &operation->error);
+        ship_access(pending->file, &operation->request, &pending->manner, &operation->done, &operation->error);
     pthread_mutex_lock(&lists_lock);
     pending->next = NULL;
     *done_last = pending;

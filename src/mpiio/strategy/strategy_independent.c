@@ -1,5 +1,6 @@
 /* Each rank for itself: no exchange at all. A rank that fails tells its program at once, and the others when they next
  * meet. */
+#include "mpiio/ship/ship.h"
 #include "mpiio/strategy/strategy.h"
 
 #include <stddef.h>
@@ -8,7 +9,7 @@ static void run(struct collective *collective, MPI_Comm poke)
 {
     struct file *file = collective->file;
     const struct access_manner manner = file_manner(file, poke);
-    access_run(file->storage, &collective->request, &manner, &collective->done, &collective->error);
+    ship_access(file, &collective->request, &manner, &collective->done, &collective->error);
 }
 
 static void run_in_thread(struct work *work)

@@ -1,0 +1,146 @@
+/* What one rank does alone, and may ask at any time. */
+#include "mpiio/ship/ship.h"
+
+#include "mpiio/prefetch/prefetch_view.h"
+#include "mpiio/ship/ship_core.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* By this rank itself, with guided prefetching where the hints ask for it. */
+static pl_status access_itself(struct file *file, const struct access_request *request,
+                               const struct access_manner *manner, int64_t *ret_done, struct pl_error *error)
+{
+    struct prefetch_view guide;
+    struct access_manner guided = *manner;
+    const int together = file->values.largeblock ? 0 : (int)file->values.access_ranges;
+    if (together == 0 || !prefetch_view_begin(&guide, request, file->storage, &file->prefetch,
+                                              ship_map_block(storage_block_bytes(file->storage)), together))
+        return access_run(file->storage, request, manner, ret_done, error);
+    guided.prefetch = &guide.prefetch;
+    access_run(file->storage, request, &guided, ret_done, error);
+    prefetch_view_end(&guide);
+    return error->status;
+}
+
+pl_status ship_access(struct file *file, const struct access_request *request, const struct access_manner *manner,
+                      int64_t *ret_done, struct pl_error *error)
+{
+    if (!file->ship)
+        return access_itself(file, request, manner, ret_done, error);
+    pthread_rwlock_rdlock(&file->ship_lock); /* nobody changes who serves while something is under way */
+    struct ship *ship = file->ship;
+    if (ship && ship->setting.on && !manner->atomic)
+        ship_send(file, ship, request, manner->poke, ret_done, error);
+    else
+        access_itself(file, request, manner, ret_done, error);
+    pthread_rwlock_unlock(&file->ship_lock);
+    return error->status;
+}
+
+/* ---- what agents hold ---- */
+
+bool ship_holds(const struct file *file)
+{
+    return file->ship && file->ship->setting.on && file->ship->setting.partitioned;
+}
+
+static pl_status flush_agent(struct file *file, struct ship *ship, struct ship_box *box, int agent, bool drop,
+                             struct pl_error *error)
+{
+    box->agent = agent;
+    box->command = drop ? SHIP_DROP : SHIP_FLUSH;
+    box->pieces = 0;
+    ship_box_post(ship->segment, box);
+    return ship_box_wait(ship, box, file->comm, error);
+}
+
+pl_status ship_flush(struct file *file, bool drop, struct pl_error *error)
+{
+    if (!ship_holds(file))
+        return PL_OK;
+    pthread_rwlock_rdlock(&file->ship_lock);
+    struct ship *ship = file->ship;
+    struct ship_box *box;
+    ship_boxes_take(file, ship, 1, file->comm, &box);
+    for (int rank = 0; rank < file->size; rank++) {
+        struct pl_error own = {0};
+        if (ship_map_has(&ship->setting.map, rank) && flush_agent(file, ship, box, rank, drop, &own) != PL_OK &&
+            error->status == PL_OK)
+            *error = own;
+    }
+    ship_boxes_give(file, ship, &box, 1);
+    pthread_rwlock_unlock(&file->ship_lock);
+    return error->status;
+}
+
+pl_status ship_size(struct file *file, int64_t *ret_bytes, struct pl_error *error)
+{
+    if (storage_size(file->storage, ret_bytes, error))
+        return error->status;
+    const int64_t cached = ship_holds(file) ? atomic_load(&file->ship->segment->cached_end) : 0;
+    if (cached > *ret_bytes)
+        *ret_bytes = cached;
+    return PL_OK;
+}
+
+void ship_size_changed(struct file *file)
+{
+    if (ship_holds(file))
+        atomic_store(&file->ship->segment->cached_end, 0);
+}
+
+/* ---- what a program may learn ---- */
+
+static void count_agents(const struct ship_map *map, int ranks, int *ret_agents)
+{
+    *ret_agents = 0;
+    for (int rank = 0; rank < ranks; rank++)
+        *ret_agents += ship_map_has(map, rank);
+}
+
+void ship_count_prefetch(struct file *file, struct prefetch_counts *ret_counts, int *ret_ahead)
+{
+    pthread_mutex_lock(&file->prefetch.lock);
+    *ret_counts = file->prefetch.counts;
+    *ret_ahead = file->prefetch.ahead;
+    pthread_mutex_unlock(&file->prefetch.lock);
+}
+
+bool ship_describe(struct file *file, char *ret_text, size_t size)
+{
+    const struct ship *ship = file->ship;
+    if (!ship || !ship->setting.on) {
+        const char *reason = ship ? ship->reason : "there was not enough memory";
+        snprintf(ret_text, size, "off: %s", reason);
+        return ship || strcmp(file->values.strategy, "shipping") == 0;
+    }
+    int agents;
+    count_agents(&ship->setting.map, file->size, &agents);
+    snprintf(ret_text, size, "on: %d agents, parts of %lld bytes%s%s", agents, (long long)ship->setting.map.part_bytes,
+             ship->setting.partitioned ? ", partitioned" : "", ship->setting.partitioned ? "" : ship->reason);
+    return true;
+}
+
+void ship_count(struct file *file, struct ship_counts *ret_counts)
+{
+    struct ship_agent_counts agent = {0};
+    struct ship_cache_counts cache = {0};
+    *ret_counts = (struct ship_counts){0};
+    if (!file->ship)
+        return;
+    const struct ship_counts *past = &file->ship->past;
+    if (file->ship->agent)
+        ship_agent_count(file->ship->agent, &agent, &cache);
+    *ret_counts = (struct ship_counts){
+        .shipped = atomic_load(&file->ship->shipped),
+        .served = past->served + agent.boxes,
+        .served_pieces = past->served_pieces + agent.pieces,
+        .agent_reads = past->agent_reads + agent.reads,
+        .agent_writes = past->agent_writes + agent.writes,
+        .combined = past->combined + agent.combined,
+        .cache_hits = past->cache_hits + cache.hits,
+        .cache_misses = past->cache_misses + cache.misses,
+        .cache_writes = past->cache_writes + cache.writes,
+    };
+}

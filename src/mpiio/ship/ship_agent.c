@@ -1,0 +1,208 @@
+#include "mpiio/ship/ship_agent.h"
+
+#include "mpi/wait.h"
+#include "mpiio/mem.h"
+#include "mpiio/ship/ship_combine.h"
+
+#include <linux/futex.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+struct ship_agent {
+    struct ship_agent_setup setup;
+    pthread_t thread;
+    atomic_bool ends;
+    pthread_mutex_t busy; /* while it serves: guards what follows */
+    struct ship_combine combine;
+    struct ship_cache *cache;
+    struct ship_box *batch[SHIP_BATCH];
+    int count, next_rank;
+    struct ship_agent_counts counts;
+};
+
+/* ---- serving ---- */
+
+/* Goes on behind the rank where it stopped before, so that none is left waiting by the others. */
+static bool find_posted(struct ship_agent *agent)
+{
+    const struct ship_agent_setup *setup = &agent->setup;
+    agent->count = 0;
+    for (int i = 0; i < setup->ranks && agent->count + SHIP_BOXES <= SHIP_BATCH; i++) {
+        const int rank = (agent->next_rank + i) % setup->ranks;
+        for (int k = 0; k < SHIP_BOXES; k++) {
+            struct ship_box *box = ship_segment_box(setup->segment, setup->ranks, rank, k);
+            if (atomic_load(&box->state) == SHIP_BOX_POSTED + (uint32_t)setup->rank)
+                agent->batch[agent->count++] = box;
+        }
+    }
+    agent->next_rank = (agent->next_rank + 1) % setup->ranks;
+    return agent->count > 0;
+}
+
+static void serve_cached(struct ship_agent *agent, struct ship_box *box)
+{
+    char *data = box->data;
+    for (int i = 0; i < box->pieces; i++) {
+        struct ship_piece *piece = &box->piece[i];
+        struct pl_error error = {0};
+        if (box->command == SHIP_WRITE)
+            ship_cache_write(agent->cache, piece->offset, data, piece->bytes, &piece->done, &error);
+        else
+            ship_cache_read(agent->cache, piece->offset, data, piece->bytes, &piece->done, &error);
+        if (error.status != PL_OK)
+            ship_box_fail(box, &error);
+        data += piece->bytes;
+    }
+}
+
+static void serve_flush(struct ship_agent *agent, struct ship_box *box)
+{
+    struct pl_error error = {0};
+    if (!agent->cache)
+        return;
+    if (ship_cache_flush(agent->cache, &error) != PL_OK)
+        ship_box_fail(box, &error);
+    if (box->command == SHIP_DROP)
+        ship_cache_drop(agent->cache);
+}
+
+/* All boxes of one command that need no cache, together. */
+static void serve_combined(struct ship_agent *agent, enum ship_command command)
+{
+    const int64_t before = agent->combine.calls;
+    for (int i = 0; i < agent->count; i++)
+        if (agent->batch[i]->command == (int32_t)command)
+            ship_combine_add(&agent->combine, agent->batch[i]);
+    ship_combine_run(&agent->combine, command == SHIP_WRITE);
+    if (command == SHIP_WRITE)
+        agent->counts.writes += agent->combine.calls - before;
+    else
+        agent->counts.reads += agent->combine.calls - before;
+}
+
+static void serve_batch(struct ship_agent *agent)
+{
+    if (!agent->cache) {
+        serve_combined(agent, SHIP_WRITE);
+        serve_combined(agent, SHIP_READ);
+    }
+    for (int i = 0; i < agent->count; i++) {
+        struct ship_box *box = agent->batch[i];
+        agent->counts.boxes++;
+        agent->counts.pieces += box->pieces;
+        if (box->command == SHIP_FLUSH || box->command == SHIP_DROP)
+            serve_flush(agent, box);
+        else if (agent->cache)
+            serve_cached(agent, box);
+        ship_box_answer(box); /* from here on it is its rank's again */
+    }
+}
+
+/* Not wait_until(): there is no MPI to keep going in this thread, and an agent that nobody needs must not wake up. */
+static void sleep_until_rung(_Atomic uint32_t *bell, uint32_t seen)
+{
+    syscall(SYS_futex, (uint32_t *)bell, FUTEX_WAIT, seen, NULL, NULL, 0);
+}
+
+static void *serve(void *arg)
+{
+    struct ship_agent *agent = arg;
+    _Atomic uint32_t *bell = &agent->setup.segment->bells[agent->setup.rank].count;
+    while (!atomic_load(&agent->ends)) {
+        const uint32_t seen = atomic_load(bell); /* before looking: a ring after it is not slept through */
+        pthread_mutex_lock(&agent->busy);
+        const bool some = find_posted(agent);
+        if (some)
+            serve_batch(agent);
+        pthread_mutex_unlock(&agent->busy);
+        if (!some && !atomic_load(&agent->ends))
+            sleep_until_rung(bell, seen);
+    }
+    return NULL;
+}
+
+/* ---- starting and ending ---- */
+
+/* Signals belong to the program's own threads. */
+static bool start_thread(struct ship_agent *agent)
+{
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    const bool started = pthread_create(&agent->thread, NULL, serve, agent) == 0;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return started;
+}
+
+static void give_back(struct ship_agent *agent)
+{
+    pthread_mutex_destroy(&agent->busy);
+    ship_cache_free(agent->cache);
+    ship_combine_clear(&agent->combine);
+    mem_free(agent);
+}
+
+pl_status ship_agent_new(const struct ship_agent_setup *setup, struct ship_agent **ret_agent, struct pl_error *error)
+{
+    struct ship_agent *agent = mem_zalloc(1, sizeof *agent);
+    if (!agent)
+        return pl_fail(error, PL_E_NOMEM, "no memory for an agent");
+    agent->setup = *setup;
+    pthread_mutex_init(&agent->busy, NULL);
+    if (ship_combine_init(&agent->combine, setup->storage, setup->buffer_bytes, error) == PL_OK) {
+        agent->combine.prefetch = setup->prefetch;
+        agent->combine.block_bytes = setup->block_bytes;
+        agent->combine.together = setup->together;
+        if (!start_thread(agent))
+            pl_fail(error, PL_E_SYSTEM, "the system starts no thread for an agent");
+    }
+    if (error->status != PL_OK) {
+        give_back(agent);
+        return error->status;
+    }
+    atomic_store(&setup->segment->bells[setup->rank].pid, (int32_t)getpid());
+    *ret_agent = agent;
+    return PL_OK;
+}
+
+void ship_agent_free(struct ship_agent *agent)
+{
+    if (!agent)
+        return;
+    struct ship_bell *bell = &agent->setup.segment->bells[agent->setup.rank];
+    atomic_store(&agent->ends, true);
+    atomic_fetch_add(&bell->count, 1);
+    wait_wake(&bell->count);
+    pthread_join(agent->thread, NULL);
+    give_back(agent);
+}
+
+void ship_agent_set_cache(struct ship_agent *agent, struct ship_cache *cache)
+{
+    pthread_mutex_lock(&agent->busy);
+    ship_cache_free(agent->cache);
+    agent->cache = cache;
+    pthread_mutex_unlock(&agent->busy);
+}
+
+pl_status ship_agent_flush(struct ship_agent *agent, struct pl_error *error)
+{
+    error->status = PL_OK;
+    pthread_mutex_lock(&agent->busy);
+    if (agent->cache)
+        ship_cache_flush(agent->cache, error);
+    pthread_mutex_unlock(&agent->busy);
+    return error->status;
+}
+
+void ship_agent_count(struct ship_agent *agent, struct ship_agent_counts *ret_counts,
+                      struct ship_cache_counts *ret_cache)
+{
+    pthread_mutex_lock(&agent->busy);
+    *ret_counts = agent->counts;
+    ret_counts->combined = agent->combine.combined;
+    *ret_cache = agent->cache ? ship_cache_count(agent->cache) : (struct ship_cache_counts){0};
+    pthread_mutex_unlock(&agent->busy);
+}

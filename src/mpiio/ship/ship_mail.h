@@ -1,0 +1,67 @@
+/* What the ranks of a node say to the agents among them: boxes in memory that all of them see.
+ *
+ * Each rank has a few boxes of its own. It fills one with pieces of the file that belong to one agent (and their data,
+ * where they are to be written), posts it, rings the agent's bell, and waits for the answer in the same box. An agent
+ * waits for nobody: whoever dies takes nothing with it but its own boxes. */
+#ifndef PIOLET_MPIIO_SHIP_MAIL_H
+#define PIOLET_MPIIO_SHIP_MAIL_H
+
+#include "base/status.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+enum {
+    SHIP_BOXES = 4, /* of each rank: one is filled while the agents are at the others */
+    SHIP_PIECES = 1024,
+    SHIP_BOX_BYTES = 512 * 1024,
+    SHIP_WORDS_MAX = 480,
+};
+
+enum ship_command { SHIP_READ, SHIP_WRITE, SHIP_FLUSH, SHIP_DROP }; /* SHIP_DROP: SHIP_FLUSH, and forget all */
+/* The state of a box; SHIP_BOX_POSTED + r: to the agent on rank r. One word says both, since an agent may look at a box
+ * while its rank fills it for another one. */
+enum { SHIP_BOX_IDLE, SHIP_BOX_ANSWERED, SHIP_BOX_POSTED };
+
+struct ship_piece {
+    int64_t offset, bytes;
+    int64_t done; /* the answer */
+};
+
+struct ship_box {
+    _Atomic uint32_t state; /* futex of the rank that waits for the answer */
+    int32_t agent;
+    int32_t command;
+    int32_t pieces;
+    int32_t status; /* the answer: a pl_status, and its words */
+    char words[SHIP_WORDS_MAX];
+    struct ship_piece piece[SHIP_PIECES];
+    _Alignas(4096) char data[SHIP_BOX_BYTES]; /* of the pieces, one behind the other */
+};
+
+struct ship_bell {
+    _Alignas(64) _Atomic uint32_t count; /* futex of the agent */
+    _Atomic int32_t pid;                 /* of its process; 0: there is no agent on this rank */
+};
+
+struct ship_segment {
+    char first[64];             /* node.c uses it while the ranks find each other */
+    _Atomic int64_t cached_end; /* behind the last byte that was written into a cache of an agent */
+    struct ship_bell bells[];   /* of each rank; the boxes follow */
+};
+
+size_t ship_segment_bytes(int ranks);
+struct ship_box *ship_segment_box(struct ship_segment *segment, int ranks, int rank, int index);
+
+void ship_box_post(struct ship_segment *segment, struct ship_box *box);
+void ship_box_answer(struct ship_box *box);
+/* Keeps the first failure. */
+void ship_box_fail(struct ship_box *box, const struct pl_error *error);
+
+/* Is the agent that this box was posted to still alive? */
+bool ship_box_is_served(const struct ship_segment *segment, const struct ship_box *box);
+
+#endif

@@ -1,0 +1,55 @@
+/* Preloaded: each write at an offset leaves a line "PID OFFSET BYTES" in the file that RECORD_WRITES names. */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/types.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+static void record(off_t offset, ssize_t bytes)
+{
+    const char *path = getenv("RECORD_WRITES");
+    char line[100];
+    if (!path || bytes <= 0)
+        return;
+    const int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+    const int length = snprintf(line, sizeof line, "%ld %lld %lld\n", (long)getpid(), (long long)offset,
+                                (long long)bytes);
+    if (fd < 0 || write(fd, line, (size_t)length) != length)
+        abort();
+    close(fd);
+}
+
+static void *next(const char *name)
+{
+    return dlsym(RTLD_NEXT, name);
+}
+
+#define PWRITE(name)                                                                                                   \
+    ssize_t name(int fd, const void *data, size_t bytes, off_t offset)                                                 \
+    {                                                                                                                  \
+        ssize_t (*real)(int, const void *, size_t, off_t);                                                             \
+        void *symbol = next(#name);                                                                                    \
+        memcpy(&real, &symbol, sizeof real);                                                                           \
+        const ssize_t done = real(fd, data, bytes, offset);                                                            \
+        record(offset, done);                                                                                          \
+        return done;                                                                                                   \
+    }
+PWRITE(pwrite)
+PWRITE(pwrite64)
+
+#define PWRITEV(name)                                                                                                  \
+    ssize_t name(int fd, const struct iovec *pieces, int count, off_t offset)                                          \
+    {                                                                                                                  \
+        ssize_t (*real)(int, const struct iovec *, int, off_t);                                                        \
+        void *symbol = next(#name);                                                                                    \
+        memcpy(&real, &symbol, sizeof real);                                                                           \
+        const ssize_t done = real(fd, pieces, count, offset);                                                          \
+        record(offset, done);                                                                                          \
+        return done;                                                                                                   \
+    }
+PWRITEV(pwritev)
+PWRITEV(pwritev64)
