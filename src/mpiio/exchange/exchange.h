@@ -25,6 +25,7 @@ struct exchange_setup {
     int64_t window_bytes; /* what an agent accesses at once */
     int64_t block_bytes;  /* domains are aligned to it */
     int64_t sequence;     /* number of the collective call on this file */
+    struct aux *aux;      /* auxiliary processes that store windows; NULL: none */
     bool async;           /* agents leave system calls to threads */
 };
 

@@ -1,5 +1,6 @@
 /* The window in an agent's memory, and the file. */
 #include "mpiio/access/access_lock.h"
+#include "mpiio/aux/aux.h"
 #include "mpiio/exchange/exchange_core.h"
 #include "mpiio/exchange/exchange_cover.h"
 
@@ -119,8 +120,20 @@ static void write_locked(struct exchange *exchange, const struct filling *fillin
         note(agent, &error);
 }
 
+/* Leaves the window to auxiliary processes; false: there are none. */
+static bool give_away(const struct exchange *exchange)
+{
+    const struct exchange_agent *agent = &exchange->agent;
+    const struct exchange_setup *setup = &exchange->setup;
+    const struct aux_piece piece = {agent->begin, agent->end - agent->begin, agent->window,
+                                    agent->cover, setup->readable,           setup->lock_writes};
+    return setup->aux && aux_take(setup->aux, &piece, setup->async ? MPI_COMM_NULL : setup->comm);
+}
+
 void exchange_window_write(struct exchange *exchange)
 {
+    if (give_away(exchange))
+        return;
     const struct filling filling = measure(&exchange->agent);
     const int64_t gaps = filling.end - filling.begin - filling.bytes;
     if (filling.runs == 0)

@@ -256,6 +256,7 @@ static pl_status part_coll(struct file *file, struct pl_error *error)
 
 pl_status file_set_size_coll(struct file *file, int64_t bytes, struct pl_error *error)
 {
+    file_settle(file, file->comm);
     if (meet_with_coll(file, bytes, "sizes", error))
         return error->status;
     if (file->rank == 0)
@@ -265,6 +266,7 @@ pl_status file_set_size_coll(struct file *file, int64_t bytes, struct pl_error *
 
 pl_status file_preallocate_coll(struct file *file, int64_t bytes, struct pl_error *error)
 {
+    file_settle(file, file->comm);
     if (meet_with_coll(file, bytes, "sizes", error))
         return error->status;
     if (file->rank == 0)
@@ -274,6 +276,7 @@ pl_status file_preallocate_coll(struct file *file, int64_t bytes, struct pl_erro
 
 pl_status file_sync_coll(struct file *file, struct pl_error *error)
 {
+    file_settle(file, file->comm);
     if (error->status == PL_OK && !(file->amode & MPI_MODE_RDONLY))
         storage_sync(file->storage, error);
     return part_coll(file, error);
@@ -281,6 +284,7 @@ pl_status file_sync_coll(struct file *file, struct pl_error *error)
 
 pl_status file_set_atomicity_coll(struct file *file, bool atomic, struct pl_error *error)
 {
+    file_settle(file, file->comm);
     if (meet_with_coll(file, atomic, "atomicity flags", error))
         return error->status;
     file->atomic = atomic;
@@ -315,6 +319,7 @@ pl_status file_seek_target(struct file *file, const struct view *view, int64_t o
     if (whence == MPI_SEEK_CUR) {
         base = current;
     } else if (whence == MPI_SEEK_END) {
+        file_settle(file, file->comm);
         if (storage_size(file->storage, &size, error) || etypes_before(view, size, &base, error))
             return error->status;
     } else if (whence != MPI_SEEK_SET) {
@@ -330,6 +335,8 @@ pl_status file_seek_target(struct file *file, const struct view *view, int64_t o
 
 pl_status file_seek_shared_coll(struct file *file, int64_t offset, int whence, struct pl_error *error)
 {
+    if (whence == MPI_SEEK_END)
+        file_settle(file, file->comm);
     if (meet_with_coll(file, offset, "offsets", error) || meet_with_coll(file, whence, "values of whence", error))
         return error->status;
     int64_t current = 0, target = 0;

@@ -25,6 +25,7 @@ static struct exchange_setup setup(const struct file *file, bool async)
         .block_bytes = block,
         .sequence = file->sequence,
         .async = async,
+        .aux = file->aux,
     };
 }
 
@@ -64,6 +65,7 @@ const struct strategy strategy_twophase = {
     .name = "twophase",
     .summary = "agents exchange data with all ranks and access the file in large windows",
     .exchanges = true,
+    .defers = true,
     .scheme = {.target = TARGET_BLOCK, .exchange = EXCHANGE_GATHERED},
     .start = start,
     .step = step,
