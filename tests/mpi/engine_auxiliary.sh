@@ -5,7 +5,6 @@
 # not told, when anything hangs after their death, or when a process of theirs is left behind or holds what is not its
 # own. Nothing depends on a clock: they are held back by a file that is not there (PIOLET_AUXILIARY_GATE).
 # processors: 2
-# labels: asan
 # timeout: 600
 source "$(dirname "$0")/../lib.sh"
 source "$(dirname "$0")/../engine.sh"
