@@ -34,6 +34,25 @@ bool job_speaks(void)
     return true;
 }
 
+int launcher_local_rank(void)
+{
+    static const char *const ranks[] = {
+#if PIOLET_IS_OPENMPI /* a job may run inside of another MPI's */
+        "OMPI_COMM_WORLD_LOCAL_RANK",
+#endif
+        "MPI_LOCALRANKID",
+        "OMPI_COMM_WORLD_LOCAL_RANK",
+        "SLURM_LOCALID",
+        "PALS_LOCAL_RANKID"
+    };
+    for (size_t i = 0; i < sizeof ranks / sizeof ranks[0]; i++) {
+        const char *rank = getenv(ranks[i]);
+        if (rank)
+            return atoi(rank);
+    }
+    return job_is_launched() ? -1 : 0;
+}
+
 pl_status launcher_check(int size, const char *what, struct pl_error *error)
 {
     for (size_t i = 0; i < LAUNCHER_COUNT; i++) {

@@ -12,6 +12,9 @@ bool job_is_launched(void);
 /* Before or without MPI: is this the one process of its launch that should print a message for all? */
 bool job_speaks(void);
 
+/* Which process of its node this is, from 0 on; 0 where no launcher started it; -1 where the launcher does not tell. */
+int launcher_local_rank(void);
+
 /* Fails where `size` processes run, but the launcher of another MPI started more: each then believes to be alone.
  * `what` names the program in the message. */
 pl_status launcher_check(int size, const char *what, struct pl_error *error);

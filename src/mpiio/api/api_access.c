@@ -22,6 +22,7 @@ static int access_alone(struct api *api, const struct api_call *call, const stru
     int64_t done = 0;
     if (api_request(api, call, arguments, &request) == PL_OK) {
         const struct access_manner manner = file_manner(api->file, api->file->comm);
+        file_settle(api->file, api->file->comm);
         ship_access(api->file, &request, &manner, &done, &api->error);
     }
     const int code = finish(api, call, arguments, &request, done, status);

@@ -202,6 +202,7 @@ int MPI_File_get_size(MPI_File fh, MPI_Offset *size)
     if (api.file->is_system)
         return api_end_system(api.file, api_system.File_get_size(api.file->system, size));
     int64_t bytes;
+    file_settle(api.file, api.file->comm);
     if (api_wants_pointer(&api, size, "the place for the size") == PL_OK &&
         ship_size(api.file, &bytes, &api.error) == PL_OK)
         *size = bytes;
@@ -306,6 +307,7 @@ static void add_decisions(struct file *file, MPI_Info info)
         {"piolet_strategy_write", file->writing->name},
         {"piolet_why_read", reason(file, false, reading, sizeof reading)},
         {"piolet_why_write", reason(file, true, writing, sizeof writing)},
+        {"piolet_auxiliary", file->auxiliary_words},
     };
     for (size_t i = 0; i < sizeof decisions / sizeof decisions[0]; i++)
         real.Info_set(info, decisions[i].key, decisions[i].value);

@@ -4,6 +4,7 @@
 #include "mpiio/api/api.h"
 #include "mpiio/api/api_hook.h"
 #include "mpiio/api/api_operation.h"
+#include "mpiio/aux/aux.h"
 #include "mpiio/pending/pending.h"
 
 #include <stdio.h>
@@ -28,6 +29,7 @@ int MPI_Init(int *argc, char ***argv)
 {
     struct api api;
     api_begin_free(&api, "MPI_Init");
+    aux_start();
     const int level = api_hook_thread_level(MPI_THREAD_SINGLE);
     int provided;
     const int code = level == MPI_THREAD_SINGLE ? real.Init(argc, argv)
@@ -41,6 +43,7 @@ int MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
 {
     struct api api;
     api_begin_free(&api, "MPI_Init_thread");
+    aux_start();
     const int code = real.Init_thread(argc, argv, api_hook_thread_level(required), provided);
     begin(code);
     return code;
@@ -56,6 +59,7 @@ int MPI_Finalize(void)
     pending_step();
     api_operations_sweep();
     api_hook_remove();
+    aux_stop();
     return real.Finalize();
 }
 API_ALIAS(Finalize);

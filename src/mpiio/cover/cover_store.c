@@ -1,6 +1,7 @@
 #include "mpiio/cover/cover_store.h"
 
 #include "mpiio/access/access_lock.h"
+#include "mpiio/aux/aux.h"
 #include "mpiio/exchange/exchange_cover.h"
 #include "mpiio/mem.h"
 #include "mpiio/storage/storage_map.h"
@@ -140,10 +141,24 @@ static pl_status store_filling(const struct store *store, const struct filling *
     return store->error->status;
 }
 
+/* Leaves it to auxiliary processes; false: there are none. */
+static bool give_away(const struct store *store)
+{
+    const struct cover_manner *manner = store->manner;
+    const struct aux_piece piece = {store->offset, store->bytes,  store->window,
+                                    store->cover,  manner->sieve, manner->lock};
+    if (!manner->aux || !aux_take(manner->aux, &piece, manner->poke))
+        return false;
+    store->error->status = PL_OK;
+    return true;
+}
+
 pl_status cover_store(const struct cover_manner *manner, int64_t offset, char *window, int64_t bytes,
                       const uint64_t *cover, struct pl_error *error)
 {
     const struct store store = {manner, offset, bytes, window, cover, error};
+    if (give_away(&store))
+        return PL_OK;
     const struct filling filling = measure(&store);
     return store_filling(&store, &filling);
 }
@@ -153,5 +168,7 @@ pl_status cover_store_all(const struct cover_manner *manner, int64_t offset, con
 {
     const struct store store = {manner, offset, bytes, (char *)window, NULL, error};
     const struct filling filling = {.end = bytes, .runs = bytes > 0, .bytes = bytes};
+    if (give_away(&store))
+        return PL_OK;
     return store_filling(&store, &filling);
 }

@@ -35,6 +35,7 @@ struct exchange_setup {
     bool each_piece;     /* is a message of its own; else all pieces for a window are one, as far as they fit */
     int64_t sequence;    /* number of the collective call on this file */
     bool async;          /* agents leave system calls to threads */
+    struct aux *aux;     /* auxiliary processes that store windows; NULL: none */
 };
 
 struct exchange;

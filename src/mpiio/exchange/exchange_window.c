@@ -45,6 +45,7 @@ void exchange_window_write(struct exchange *exchange)
     const struct cover_manner manner = {.storage = setup->storage,
                                         .sieve = setup->readable,
                                         .lock = setup->lock_writes,
+                                        .aux = setup->aux,
                                         .poke = setup->async ? MPI_COMM_NULL : setup->comm};
     struct pl_error error = {0};
     if (cover_store(&manner, agent->begin, agent->window, agent->end - agent->begin, agent->cover, &error) != PL_OK)

@@ -278,6 +278,7 @@ static pl_status part_coll(struct file *file, struct pl_error *error)
 
 pl_status file_set_size_coll(struct file *file, int64_t bytes, struct pl_error *error)
 {
+    file_settle(file, file->comm);
     if (meet_with_coll(file, bytes, "sizes", error))
         return error->status;
     if (file->rank == 0 && ship_flush(file, true, error) == PL_OK &&
@@ -288,6 +289,7 @@ pl_status file_set_size_coll(struct file *file, int64_t bytes, struct pl_error *
 
 pl_status file_preallocate_coll(struct file *file, int64_t bytes, struct pl_error *error)
 {
+    file_settle(file, file->comm);
     if (meet_with_coll(file, bytes, "sizes", error))
         return error->status;
     if (file->rank == 0 && ship_flush(file, true, error) == PL_OK)
@@ -297,6 +299,7 @@ pl_status file_preallocate_coll(struct file *file, int64_t bytes, struct pl_erro
 
 pl_status file_sync_coll(struct file *file, struct pl_error *error)
 {
+    file_settle(file, file->comm);
     if (error->status == PL_OK && !(file->amode & MPI_MODE_RDONLY) && ship_flush(file, false, error) == PL_OK)
         storage_sync(file->storage, error);
     return part_coll(file, error);
@@ -304,6 +307,7 @@ pl_status file_sync_coll(struct file *file, struct pl_error *error)
 
 pl_status file_set_atomicity_coll(struct file *file, bool atomic, struct pl_error *error)
 {
+    file_settle(file, file->comm);
     if (meet_with_coll(file, atomic, "atomicity flags", error))
         return error->status;
     if (ship_holds(file)) { /* what agents hold must be in the file before ranks access it themselves */
@@ -345,6 +349,7 @@ pl_status file_seek_target(struct file *file, const struct view *view, int64_t o
     if (whence == MPI_SEEK_CUR) {
         base = current;
     } else if (whence == MPI_SEEK_END) {
+        file_settle(file, file->comm);
         if (ship_size(file, &size, error) || etypes_before(view, size, &base, error))
             return error->status;
     } else if (whence != MPI_SEEK_SET) {
@@ -360,6 +365,8 @@ pl_status file_seek_target(struct file *file, const struct view *view, int64_t o
 
 pl_status file_seek_shared_coll(struct file *file, int64_t offset, int whence, struct pl_error *error)
 {
+    if (whence == MPI_SEEK_END)
+        file_settle(file, file->comm);
     if (meet_with_coll(file, offset, "offsets", error) || meet_with_coll(file, whence, "values of whence", error))
         return error->status;
     int64_t current = 0, target = 0;

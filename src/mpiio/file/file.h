@@ -19,6 +19,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
+struct aux;
 struct strategy;
 struct pending;
 struct ship;
@@ -42,6 +43,8 @@ struct file {
     struct node node;
     struct shared shared;
     struct ring *ring; /* NULL where not all ranks share memory */
+    struct aux *aux;   /* auxiliary processes that store what is written collectively; NULL: none */
+    char auxiliary_words[128];
     struct log *log;
 
     pthread_mutex_t lock; /* of what follows */
@@ -128,6 +131,24 @@ struct strategy_facts;
 void file_choose(struct file *file, const struct strategy_facts *facts);
 /* Puts the hint piolet_strategy to a row of the table, the same on all ranks. */
 pl_status file_set_strategy_coll(struct file *file, const char *name, struct pl_error *error);
+
+/* ---- file_auxiliary.c: what auxiliary processes store later ---- */
+
+/* At open, before the ranks agree: where this process knows of any, it introduces the file and tells the others of its
+ * node at `place` (FILE_AUXILIARY_BYTES of its segment). True: it did. */
+enum { FILE_AUXILIARY_BYTES = 128 };
+bool file_offer_auxiliary(struct file *file, void *place);
+/* After it, where any rank did. */
+void file_join_auxiliary_coll(struct file *file, const void *place);
+/* Before the storage is closed: everything is stored, and the processes have closed the file. */
+void file_close_auxiliary(struct file *file);
+
+/* Is everything stored that this rank may rely on? Notes failures for the next meeting. The second one waits, and keeps
+ * MPI going by `poke` (as in wait.h). */
+bool file_is_settled(struct file *file);
+void file_settle(struct file *file, MPI_Comm poke);
+/* Notes failures only. */
+void file_hear_auxiliary(struct file *file);
 
 /* How this rank's own accesses are to be done. */
 struct access_manner file_manner(const struct file *file, MPI_Comm poke);

@@ -2,6 +2,7 @@
 
 #include "mpi/real.h"
 #include "mpi/wait.h"
+#include "mpiio/aux/aux.h"
 #include "mpiio/error/error.h"
 #include "mpiio/mem.h"
 #include "mpiio/ring/ring_port.h"
@@ -109,10 +110,18 @@ static pl_status begin(struct file *file, const char *name, MPI_Info info, struc
     return PL_OK;
 }
 
+/* The node's segment: the shared file pointer and the offer of auxiliary processes lie in the first page, the ring
+ * behind it. */
+enum { OFFER_AT = 2048, POINTER_BYTES = 4096 };
+_Static_assert(OFFER_AT + FILE_AUXILIARY_BYTES <= POINTER_BYTES, "the offer fits into the first page");
+
+static void *offer_place(const struct file *file)
+{
+    return file->node.segment ? (char *)file->node.segment + OFFER_AT : NULL;
+}
+
 static void set_up_rest_coll(struct file *file, int64_t size, struct pl_error *error)
 {
-    /* The shared file pointer lies in the first page, the ring behind it. */
-    enum { POINTER_BYTES = 4096 };
     const size_t bytes = POINTER_BYTES + ring_segment_bytes(file->size, file->size);
     node_open_coll(file->comm, file->rank, file->size, bytes, &file->node);
     const struct node *node = &file->node;
@@ -148,6 +157,8 @@ static void let_go_coll(struct file *file)
     shared_close_coll(&file->shared);
     ring_free(file->ring);
     file->ring = NULL;
+    aux_free(file->aux);
+    file->aux = NULL;
     node_close(&file->node);
     wait_enter();
     if (file->comm != MPI_COMM_NULL)
@@ -172,6 +183,7 @@ static void let_go_coll(struct file *file)
 static void give_back_coll(struct file *file, bool created)
 {
     struct pl_error ignored;
+    file_close_auxiliary(file);
     storage_close(file->storage, &ignored);
     if (created)
         storage_unlink(file->name, &ignored);
@@ -198,10 +210,13 @@ static pl_status open_ours_coll(struct file *file, struct pl_error *error)
         open_plain(file, file->name, 0, 0, error);
     set_up_rest_coll(file, size, error);
     struct agree agree;
-    if (agree_run_coll(&agree, file->comm, file->rank, error, NULL, 0)) {
+    const int64_t offers = error->status == PL_OK && file_offer_auxiliary(file, offer_place(file)) ? -1 : 0;
+    if (agree_run_coll(&agree, file->comm, file->rank, error, &offers, 1)) {
         give_back_coll(file, created);
         return error->status;
     }
+    if (agree_least(&agree, 0) < 0)
+        file_join_auxiliary_coll(file, offer_place(file));
     if (file->amode & MPI_MODE_APPEND)
         shared_turn(&file->shared);
     choose_first(file);
@@ -247,6 +262,7 @@ pl_status file_open_coll(MPI_Comm comm, const char *name, int amode, MPI_Info in
 pl_status file_close_coll(struct file *file, struct pl_error *error)
 {
     struct pl_error own = {0};
+    file_close_auxiliary(file);
     ship_close_coll(file, error);
     if (storage_close(file->storage, &own) != PL_OK && error->status == PL_OK)
         *error = own;

@@ -32,6 +32,7 @@ static void run_alone(struct work *work)
 {
     struct pending *pending = (struct pending *)((char *)work - offsetof(struct pending, work));
     struct collective *operation = &pending->operation;
+    file_settle(pending->file, MPI_COMM_NULL);
     if (operation->error.status == PL_OK)
         ship_access(pending->file, &operation->request, &pending->manner, &operation->done, &operation->error);
     pthread_mutex_lock(&lists_lock);
@@ -46,7 +47,7 @@ void pending_start_alone(struct pending *pending)
     pending->together = false;
     pending->manner = file_manner(pending->file, MPI_COMM_NULL);
     begin(pending);
-    if (pending->operation.request.bytes <= SMALL_BYTES) {
+    if (pending->operation.request.bytes <= SMALL_BYTES && file_is_settled(pending->file)) {
         run_alone(&pending->work);
         atomic_store(&pending->work.done, true);
     } else {

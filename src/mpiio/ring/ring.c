@@ -1,6 +1,7 @@
 #include "mpiio/ring/ring.h"
 
 #include "mpi/wait.h"
+#include "mpiio/aux/aux.h"
 #include "mpiio/mem.h"
 #include "mpiio/ring/ring_core.h"
 
@@ -162,6 +163,7 @@ static bool is_over(const struct ring *ring)
 static void run_direct(struct ring *ring, MPI_Comm poke)
 {
     ring->setup.manner.poke = poke;
+    aux_settle(ring->setup.aux, poke);
     struct pl_error error = {0};
     if (access_run(ring->setup.storage, ring->request, &ring->setup.manner, &ring->done, &error) != PL_OK)
         ring_note(ring, &error);

@@ -37,6 +37,7 @@ struct ring_setup {
     bool lock_writes;            /* somebody may sieve beside: what is written is locked */
     bool sieve;                  /* gaps may be read and written back */
     bool async;                  /* system calls are left to threads */
+    struct aux *aux;             /* auxiliary processes that store blocks; NULL: none */
     struct access_manner manner; /* of a rank that accesses the file itself */
 };
 

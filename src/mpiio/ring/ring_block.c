@@ -27,6 +27,7 @@ static void store(struct ring *ring, struct ring_slot *slot, int64_t block)
     const struct cover_manner manner = {.storage = setup->storage,
                                         .sieve = setup->sieve,
                                         .lock = setup->lock_writes,
+                                        .aux = setup->aux,
                                         .poke = setup->async ? MPI_COMM_NULL : setup->comm};
     const int64_t begin = ring_block_begin(ring, block), end = ring_block_end(ring, block);
     char *memory = ring_memory(ring, slot);

@@ -115,6 +115,20 @@ const char *storage_name(const struct storage *storage)
     return storage->path;
 }
 
+void storage_call(struct storage *storage, const char *name)
+{
+    char *copy = mem_strdup(name);
+    if (!copy)
+        return;
+    mem_free(storage->path);
+    storage->path = copy;
+}
+
+int storage_descriptor(const struct storage *storage)
+{
+    return storage->fd;
+}
+
 int64_t storage_block_bytes(const struct storage *storage)
 {
     return storage->block_bytes;

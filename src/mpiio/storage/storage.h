@@ -46,6 +46,8 @@ pl_status storage_open(const char *path, int flags, mode_t mode, struct storage 
 pl_status storage_close(struct storage *storage, struct pl_error *error); /* frees it in any case; accepts NULL */
 pl_status storage_unlink(const char *path, struct pl_error *error);
 const char *storage_name(const struct storage *storage);
+void storage_call(struct storage *storage, const char *name); /* messages name it so from now on, if there is memory */
+int storage_descriptor(const struct storage *storage);
 int64_t storage_block_bytes(const struct storage *storage); /* st_blksize, at least 512 */
 
 /* Reads until `bytes` are there or the file ends: *ret_done < bytes only at its end. After an error *ret_done bytes

@@ -38,6 +38,7 @@ static struct exchange_setup setup(const struct collective *collective, int64_t 
         .each_piece = scheme->exchange == EXCHANGE_PIECES,
         .sequence = file->sequence,
         .async = collective->async,
+        .aux = file->aux,
     };
 }
 

@@ -4,7 +4,7 @@
 #include "mpiio/error/error.h"
 #include "mpiio/strategy/strategy.h"
 
-enum { CHECK, SCAN, BASE, REFUSE, MOVE, FINISHED };
+enum { CHECK, SCAN, BASE, REFUSE, SETTLE, MOVE, FINISHED };
 enum { ETYPES, FAILURES, NUMBERS };
 
 static void note_mpi(struct collective *collective, int code, const char *doing)
@@ -14,6 +14,24 @@ static void note_mpi(struct collective *collective, int code, const char *doing)
 }
 
 static void start_moving(struct collective *collective)
+{
+    collective->state = SETTLE;
+}
+
+/* What auxiliary processes have not stored yet comes before whatever looks at the file or writes to it beside them. */
+static bool is_settled(struct collective *collective)
+{
+    struct file *file = collective->file;
+    if (collective->strategy->defers && collective->request.write)
+        file_hear_auxiliary(file);
+    else if (!file_is_settled(file)) {
+        wait_poke(collective->async ? MPI_COMM_NULL : file->comm);
+        return false;
+    }
+    return true;
+}
+
+static void move(struct collective *collective)
 {
     collective->state = MOVE;
     if (collective->error.status != PL_OK)
@@ -128,6 +146,11 @@ enum step collective_step(struct collective *collective)
             return STEP_PENDING;
         agree_result(&collective->order.agree, &collective->error);
         collective->state = FINISHED;
+    }
+    if (collective->state == SETTLE) {
+        if (!is_settled(collective))
+            return STEP_PENDING;
+        move(collective);
     }
     if (collective->state == MOVE) {
         if (collective->strategy->step(collective) == STEP_PENDING)

@@ -74,6 +74,7 @@ struct collective {
 struct strategy {
     const char *name, *summary;
     bool exchanges; /* ranks meet in every call, so that errors are agreed in it */
+    bool defers;    /* leaves its writes to auxiliary processes, where there are any, and settles where it does not */
     struct scheme scheme;
     const char *agents; /* who they are, in words; NULL where each rank accesses the file itself */
     void (*start)(struct collective *collective);

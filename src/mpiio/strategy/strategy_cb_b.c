@@ -13,6 +13,7 @@ const struct strategy strategy_cb_b = {
     .name = "cb_b",
     .summary = "collective buffering (CB-B): each rank accesses one part of the file for all",
     .exchanges = true,
+    .defers = true,
     .scheme = {.target = TARGET_BLOCK, .exchange = EXCHANGE_PIECES},
     .agents = "all ranks",
     .start = start,

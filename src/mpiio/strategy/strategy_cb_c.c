@@ -14,6 +14,7 @@ const struct strategy strategy_cb_c = {
     .name = "cb_c",
     .summary = "collective buffering (CB-C): agents access blocks of the file in turn",
     .exchanges = true,
+    .defers = true,
     .scheme = {.target = TARGET_CYCLIC, .exchange = EXCHANGE_PIECES},
     .agents = "cb_nodes, or two on each node",
     .start = start,

@@ -26,6 +26,7 @@ const struct strategy strategy_cb_fl = {
     .name = "cb_fl",
     .summary = "collective buffering (CB-FL): each agent accesses the blocks of one storage device",
     .exchanges = true,
+    .defers = true,
     .scheme = {.target = TARGET_LAYOUT, .exchange = EXCHANGE_PIECES},
     .agents = "striping_factor, or cb_nodes, or one on each node",
     .start = start,

@@ -14,6 +14,7 @@ const struct strategy strategy_cbx = {
     .name = "cbx",
     .summary = "collective buffering (CBx): as cb_c, with one message for each pair and round",
     .exchanges = true,
+    .defers = true,
     .scheme = {.target = TARGET_CYCLIC, .exchange = EXCHANGE_GATHERED},
     .agents = "cb_nodes, or two on each node",
     .start = start,

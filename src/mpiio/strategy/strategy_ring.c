@@ -16,6 +16,7 @@ static void start(struct collective *collective)
         .lock_writes = file->lock_writes,
         .sieve = file->readable && file_may_sieve_writes(file),
         .async = collective->async,
+        .aux = file->aux,
         .manner = file_manner(file, MPI_COMM_NULL),
     };
     bool heard;
@@ -38,6 +39,7 @@ const struct strategy strategy_ring = {
     .name = "ring",
     .summary = "ranks of a node copy into blocks of shared memory, which are written and read whole",
     .exchanges = true,
+    .defers = true,
     .scheme = {.target = TARGET_FREE, .exchange = EXCHANGE_MEMORY},
     .agents = "every rank; between nodes two of each",
     .start = start,

@@ -15,6 +15,7 @@ const struct strategy strategy_twophase = {
     .name = "twophase",
     .summary = "agents exchange data with all ranks and access the file in large windows",
     .exchanges = true,
+    .defers = true,
     .scheme = {.target = TARGET_BLOCK, .exchange = EXCHANGE_GATHERED},
     .agents = "cb_nodes, or two on each node",
     .start = start,
