@@ -15,7 +15,7 @@
 #include <cmocka.h>
 
 #include "base/rng.h"
-#include "mpiio/exchange/exchange_cover.h"
+#include "mpiio/cover/cover.h"
 #include "mpiio/exchange/exchange_domain.h"
 #include "mpiio/exchange/exchange_message.h"
 
@@ -138,7 +138,7 @@ static void test_agents_many(void **unused)
 static void expect_cover(const uint64_t *cover, const bool *filled, int64_t window)
 {
     int64_t begin = 0, end = -1, place = 0;
-    while (exchange_cover_next(cover, window, &begin, &end)) {
+    while (cover_next(cover, window, &begin, &end)) {
         assert_true(begin < end && end <= window);
         while (place < begin)
             assert_false(filled[place++]);
@@ -159,20 +159,20 @@ static void test_cover(void **unused)
         uint64_t cover[(LARGEST + 63) / 64 + 1] = {0};
         bool filled[LARGEST] = {0};
         const int64_t window = 1 + below(i % 4 ? 130 : LARGEST), adds = below(12);
-        assert_true(exchange_cover_bytes(window) <= sizeof cover);
-        cover[exchange_cover_bytes(window) / sizeof cover[0]] = UINT64_C(0xabcdef); /* behind it: nobody's business */
+        assert_true(cover_bytes(window) <= sizeof cover);
+        cover[cover_bytes(window) / sizeof cover[0]] = UINT64_C(0xabcdef); /* behind it: nobody's business */
         for (int64_t add = 0; add < adds; add++) {
             const int64_t begin = below(window), bytes = below(i % 3 ? window - begin + 1 : 3);
             const int64_t fitting = bytes < window - begin ? bytes : window - begin;
-            exchange_cover_add(cover, begin, fitting);
+            cover_add(cover, begin, fitting);
             memset(filled + begin, true, (size_t)fitting);
             expect_cover(cover, filled, window);
         }
         expect_cover(cover, filled, window);
-        assert_int_equal(cover[exchange_cover_bytes(window) / sizeof cover[0]], 0xabcdef);
+        assert_int_equal(cover[cover_bytes(window) / sizeof cover[0]], 0xabcdef);
         const int64_t begin_at = below(window); /* from the middle */
         int64_t begin = begin_at, end = 0, wanted = begin_at;
-        const bool found = exchange_cover_next(cover, window, &begin, &end);
+        const bool found = cover_next(cover, window, &begin, &end);
         while (wanted < window && !filled[wanted])
             wanted++;
         assert_int_equal(found, wanted < window);
@@ -186,14 +186,14 @@ static void test_cover_empty(void **unused)
     (void)unused;
     uint64_t cover[2] = {0};
     int64_t begin = 0, end = 0;
-    exchange_cover_add(cover, 0, 0);
-    exchange_cover_add(cover, 64, 0);
-    assert_false(exchange_cover_next(cover, 128, &begin, &end));
+    cover_add(cover, 0, 0);
+    cover_add(cover, 64, 0);
+    assert_false(cover_next(cover, 128, &begin, &end));
     begin = 128;
-    assert_false(exchange_cover_next(cover, 128, &begin, &end)); /* at the end there is nothing more */
-    exchange_cover_add(cover, 0, 128);
+    assert_false(cover_next(cover, 128, &begin, &end)); /* at the end there is nothing more */
+    cover_add(cover, 0, 128);
     begin = 0;
-    assert_true(exchange_cover_next(cover, 128, &begin, &end));
+    assert_true(cover_next(cover, 128, &begin, &end));
     assert_int_equal(begin, 0);
     assert_int_equal(end, 128);
 }

@@ -17,8 +17,8 @@
 #include <cmocka.h>
 
 #include "base/rng.h"
+#include "mpiio/cover/cover.h"
 #include "mpiio/cover/cover_code.h"
-#include "mpiio/exchange/exchange_cover.h"
 #include "mpiio/ring/ring.h"
 #include "mpiio/ring/ring_print.h"
 
@@ -364,7 +364,7 @@ static void codes(void **unused)
         for (int64_t at = below(64); at < WINDOW;) {
             int64_t length = stride ? stride : 1 + below(longest);
             length = length < WINDOW - at ? length : WINDOW - at;
-            exchange_cover_add(cover, at, length);
+            cover_add(cover, at, length);
             at += length + (stride ? stride : below(longest));
         }
         const size_t bytes = cover_code(cover, WINDOW, code);
@@ -375,7 +375,7 @@ static void codes(void **unused)
         int64_t begin, length;
         cover_reader_init(&reader, code, bytes, WINDOW);
         while (cover_reader_next(&reader, &begin, &length))
-            exchange_cover_add(back, begin, length);
+            cover_add(back, begin, length);
         assert_false(reader.wrong);
         assert_memory_equal(cover, back, sizeof cover);
         for (size_t i = 0; i < bytes; i++) /* broken codes end, and stay inside */

@@ -3,7 +3,7 @@
 
 #include "mpi/wait.h"
 #include "mpiio/aux/aux_core.h"
-#include "mpiio/exchange/exchange_cover.h"
+#include "mpiio/cover/cover.h"
 #include "mpiio/mem.h"
 
 #include <fcntl.h>
@@ -135,10 +135,10 @@ static bool tell(struct aux *aux, enum aux_kind kind, MPI_Comm poke)
 /* The part of a piece between two of its bytes. What is not filled stays as it is in the queue's memory. */
 static void copy_filled(const struct aux_piece *piece, int64_t begin, int64_t end, char *data, uint64_t *cover)
 {
-    memset(cover, 0, exchange_cover_bytes(end - begin));
-    for (int64_t from = begin, to; exchange_cover_next(piece->cover, end, &from, &to); from = to) {
+    memset(cover, 0, cover_bytes(end - begin));
+    for (int64_t from = begin, to; cover_next(piece->cover, end, &from, &to); from = to) {
         memcpy(data + (from - begin), piece->window + from, (size_t)(to - from));
-        exchange_cover_add(cover, from - begin, to - from);
+        cover_add(cover, from - begin, to - from);
     }
 }
 
@@ -170,7 +170,7 @@ static bool trim(const struct aux_piece *piece, int64_t *begin, int64_t *end)
     if (!piece->cover)
         return true;
     int64_t first = -1, last = -1;
-    for (int64_t from = *begin, to; exchange_cover_next(piece->cover, *end, &from, &to); from = last = to)
+    for (int64_t from = *begin, to; cover_next(piece->cover, *end, &from, &to); from = last = to)
         first = first < 0 ? from : first;
     *begin = first;
     *end = last;

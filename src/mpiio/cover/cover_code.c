@@ -1,6 +1,6 @@
 #include "mpiio/cover/cover_code.h"
 
-#include "mpiio/exchange/exchange_cover.h"
+#include "mpiio/cover/cover.h"
 
 #include <string.h>
 
@@ -32,7 +32,7 @@ static bool put_run(struct pen *pen, int64_t gap, int64_t length, int64_t again)
 static bool code_runs(const uint64_t *cover, int64_t window, struct pen *pen)
 {
     int64_t place = 0, gap = -1, length = 0, again = 0;
-    for (int64_t begin = 0, end; exchange_cover_next(cover, window, &begin, &end); begin = place = end) {
+    for (int64_t begin = 0, end; cover_next(cover, window, &begin, &end); begin = place = end) {
         if (begin - place == gap && end - begin == length) {
             again++;
             continue;

@@ -2,7 +2,7 @@
 
 #include "mpiio/access/access_lock.h"
 #include "mpiio/aux/aux.h"
-#include "mpiio/exchange/exchange_cover.h"
+#include "mpiio/cover/cover.h"
 #include "mpiio/mem.h"
 #include "mpiio/storage/storage_map.h"
 
@@ -31,7 +31,7 @@ struct filling {
 static struct filling measure(const struct store *store)
 {
     struct filling filling = {.begin = -1};
-    for (int64_t begin = 0, end; exchange_cover_next(store->cover, store->bytes, &begin, &end); begin = end) {
+    for (int64_t begin = 0, end; cover_next(store->cover, store->bytes, &begin, &end); begin = end) {
         filling.begin = filling.begin < 0 ? begin : filling.begin;
         filling.end = end;
         filling.runs++;
@@ -55,7 +55,7 @@ static void copy_runs(char *memory, void *arg)
 {
     const struct store *store = arg;
     int64_t first = -1;
-    for (int64_t begin = 0, end; exchange_cover_next(store->cover, store->bytes, &begin, &end); begin = end) {
+    for (int64_t begin = 0, end; cover_next(store->cover, store->bytes, &begin, &end); begin = end) {
         first = first < 0 ? begin : first;
         memcpy(memory + (begin - first), store->window + begin, (size_t)(end - begin));
     }
@@ -79,7 +79,7 @@ static void write_runs(const struct store *store, const struct filling *filling)
 {
     if (map_runs(store, filling))
         return;
-    for (int64_t begin = 0, end; exchange_cover_next(store->cover, store->bytes, &begin, &end); begin = end)
+    for (int64_t begin = 0, end; cover_next(store->cover, store->bytes, &begin, &end); begin = end)
         write_range(store, begin, end);
 }
 
@@ -96,7 +96,7 @@ static bool fill_gaps(const struct store *store, const struct filling *filling)
     }
     memset(back + there, 0, (size_t)(span - there));
     int64_t gap = filling->begin;
-    for (int64_t begin = gap, end; exchange_cover_next(store->cover, filling->end, &begin, &end); begin = gap = end)
+    for (int64_t begin = gap, end; cover_next(store->cover, filling->end, &begin, &end); begin = gap = end)
         memcpy(store->window + gap, back + (gap - filling->begin), (size_t)(begin - gap));
     mem_free(back);
     return true;

@@ -1,9 +1,9 @@
 #include "mpiio/exchange/exchange.h"
 
 #include "mpi/real.h"
+#include "mpiio/cover/cover.h"
 #include "mpiio/error/error.h"
 #include "mpiio/exchange/exchange_core.h"
-#include "mpiio/exchange/exchange_cover.h"
 #include "mpiio/mem.h"
 
 #include <string.h>
@@ -66,7 +66,7 @@ static void lay_out_agent(struct exchange *exchange, struct cutter *cutter)
         return;
     agent->rank = cut(cutter, ranks * sizeof *agent->rank);
     agent->next = cut(cutter, ranks * sizeof *agent->next);
-    agent->cover = cut(cutter, exchange_cover_bytes(exchange->setup.window_bytes));
+    agent->cover = cut(cutter, cover_bytes(exchange->setup.window_bytes));
     agent->message = cut(cutter, message);
     agent->window = cut(cutter, (size_t)exchange->setup.window_bytes);
     for (int i = 0; i < EXCHANGE_REPLIES && !exchange->request->write; i++)

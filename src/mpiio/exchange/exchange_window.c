@@ -1,7 +1,7 @@
 /* The window in an agent's memory, and the file. */
+#include "mpiio/cover/cover.h"
 #include "mpiio/cover/cover_store.h"
 #include "mpiio/exchange/exchange_core.h"
-#include "mpiio/exchange/exchange_cover.h"
 
 #include <string.h>
 
@@ -12,7 +12,7 @@ void exchange_window_open(struct exchange *exchange, int64_t round)
     struct exchange_agent *agent = &exchange->agent;
     agent->begin = exchange_window_begin(&exchange->domain, agent->number, round);
     agent->end = exchange_window_end(&exchange->domain, agent->number, round);
-    memset(agent->cover, 0, exchange_cover_bytes(agent->end - agent->begin));
+    memset(agent->cover, 0, cover_bytes(agent->end - agent->begin));
 }
 
 static void note(struct exchange_agent *agent, const struct pl_error *error)
@@ -33,7 +33,7 @@ void exchange_window_fill(struct exchange *exchange, const char *message)
         int64_t place = run.offset - agent->begin;
         for (int64_t i = 0; i < run.count; i++, place += run.stride, data += run.length) {
             memcpy(agent->window + place, data, (size_t)run.length);
-            exchange_cover_add(agent->cover, place, run.length);
+            cover_add(agent->cover, place, run.length);
         }
     }
 }
@@ -64,7 +64,7 @@ static void load(struct exchange *exchange, int64_t begin, int64_t end)
     behind = behind < window ? behind : window;
     while (place < behind) {
         int64_t there = place, there_end = place;
-        const bool some = exchange_cover_next(agent->cover, behind, &there, &there_end);
+        const bool some = cover_next(agent->cover, behind, &there, &there_end);
         const int64_t stop = some ? there : behind;
         if (stop > place) {
             int64_t done = 0;
@@ -74,7 +74,7 @@ static void load(struct exchange *exchange, int64_t begin, int64_t end)
                 note(agent, &error);
             else if (done < stop - place && agent->begin + place + done < agent->file_end)
                 agent->file_end = agent->begin + place + done;
-            exchange_cover_add(agent->cover, place, stop - place);
+            cover_add(agent->cover, place, stop - place);
         }
         place = some ? there_end : behind;
     }

@@ -1,6 +1,6 @@
 #include "mpiio/ship/ship_cache.h"
 
-#include "mpiio/exchange/exchange_cover.h"
+#include "mpiio/cover/cover.h"
 #include "mpiio/mem.h"
 
 #include <string.h>
@@ -33,7 +33,7 @@ struct ship_cache {
 
 static void place_slots(struct ship_cache *cache)
 {
-    const size_t block = (size_t)cache->block_bytes, cover = exchange_cover_bytes(cache->block_bytes);
+    const size_t block = (size_t)cache->block_bytes, cover = cover_bytes(cache->block_bytes);
     char *covers = cache->memory + block * (size_t)(cache->count + 1);
     cache->scratch = cache->memory + block * (size_t)cache->count;
     for (int i = 0; i < cache->count; i++) {
@@ -48,8 +48,7 @@ static void place_slots(struct ship_cache *cache)
 pl_status ship_cache_new(struct storage *storage, bool readable, int64_t block_bytes, int blocks, _Atomic int64_t *end,
                          struct ship_cache **ret_cache, struct pl_error *error)
 {
-    const size_t bytes = (size_t)block_bytes * (size_t)(blocks + 1) +
-                         2 * exchange_cover_bytes(block_bytes) * (size_t)blocks;
+    const size_t bytes = (size_t)block_bytes * (size_t)(blocks + 1) + 2 * cover_bytes(block_bytes) * (size_t)blocks;
     struct ship_cache *cache = mem_zalloc(1, sizeof *cache);
     if (cache) {
         cache->slots = mem_zalloc((size_t)blocks, sizeof *cache->slots);
@@ -94,7 +93,7 @@ static int64_t begin_of(const struct ship_cache *cache, const struct slot *slot)
 static bool covers(const uint64_t *cover, int64_t at, int64_t bytes)
 {
     int64_t begin = at, end = at;
-    return exchange_cover_next(cover, at + bytes, &begin, &end) && begin == at && end == at + bytes;
+    return cover_next(cover, at + bytes, &begin, &end) && begin == at && end == at + bytes;
 }
 
 /* What is not known yet comes from `from`, which holds `there` bytes of the file; behind them there are zeros. */
@@ -112,12 +111,12 @@ static pl_status fill(struct ship_cache *cache, struct slot *slot, struct pl_err
     int64_t there = 0, begin = 0, end = 0, reached = 0;
     if (slot->filled)
         return PL_OK;
-    const bool empty = !exchange_cover_next(slot->known, cache->block_bytes, &begin, &end);
+    const bool empty = !cover_next(slot->known, cache->block_bytes, &begin, &end);
     char *to = empty ? slot->data : cache->scratch;
     if (storage_read(cache->storage, begin_of(cache, slot), to, cache->block_bytes, &there, error))
         return error->status;
     begin = 0;
-    while (exchange_cover_next(slot->known, cache->block_bytes, &begin, &end)) {
+    while (cover_next(slot->known, cache->block_bytes, &begin, &end)) {
         fill_gap(slot, to, there, reached, begin);
         reached = begin = end;
     }
@@ -130,9 +129,9 @@ static pl_status fill(struct ship_cache *cache, struct slot *slot, struct pl_err
 /* The next bytes to write at or behind *begin: as one with those behind a short gap, where its bytes are known. */
 static bool next_run(const struct ship_cache *cache, const struct slot *slot, int64_t *begin, int64_t *ret_end)
 {
-    if (!exchange_cover_next(slot->dirty, cache->block_bytes, begin, ret_end))
+    if (!cover_next(slot->dirty, cache->block_bytes, begin, ret_end))
         return false;
-    for (int64_t more = *ret_end, end; exchange_cover_next(slot->dirty, cache->block_bytes, &more, &end); more = end) {
+    for (int64_t more = *ret_end, end; cover_next(slot->dirty, cache->block_bytes, &more, &end); more = end) {
         if (!slot->filled || more - *ret_end > GAP_BYTES)
             break;
         *ret_end = end;
@@ -143,7 +142,7 @@ static bool next_run(const struct ship_cache *cache, const struct slot *slot, in
 static bool has_short_gaps(const struct ship_cache *cache, const struct slot *slot)
 {
     int64_t begin = 0, end = 0, before = -GAP_BYTES - 1;
-    for (; exchange_cover_next(slot->dirty, cache->block_bytes, &begin, &end); begin = before = end)
+    for (; cover_next(slot->dirty, cache->block_bytes, &begin, &end); begin = before = end)
         if (begin - before <= GAP_BYTES)
             return true;
     return false;
@@ -160,7 +159,7 @@ static pl_status write_back(struct ship_cache *cache, struct slot *slot, struct 
     for (; next_run(cache, slot, &begin, &end); begin = end)
         if (storage_write(cache->storage, begin_of(cache, slot) + begin, slot->data + begin, end - begin, NULL, error))
             return error->status;
-    memset(slot->dirty, 0, exchange_cover_bytes(cache->block_bytes));
+    memset(slot->dirty, 0, cover_bytes(cache->block_bytes));
     slot->is_dirty = false;
     cache->counts.writes++;
     return PL_OK;
@@ -207,7 +206,7 @@ static struct slot *get(struct ship_cache *cache, int64_t block)
     cache->counts.hits += slot != NULL;
     cache->counts.misses += slot == NULL;
     if (!slot && (slot = make_room(cache))) {
-        const size_t cover = exchange_cover_bytes(cache->block_bytes);
+        const size_t cover = cover_bytes(cache->block_bytes);
         memset(slot->known, 0, cover);
         memset(slot->dirty, 0, cover);
         slot->block = block;
@@ -278,8 +277,8 @@ static pl_status write_block(struct ship_cache *cache, int64_t offset, const cha
     } else {
         const int64_t at = offset - begin_of(cache, slot);
         memcpy(slot->data + at, from, (size_t)bytes);
-        exchange_cover_add(slot->known, at, bytes);
-        exchange_cover_add(slot->dirty, at, bytes);
+        cover_add(slot->known, at, bytes);
+        cover_add(slot->dirty, at, bytes);
         slot->is_dirty = true;
     }
     if (*ret_done > 0)

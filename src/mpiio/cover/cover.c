@@ -1,4 +1,4 @@
-#include "mpiio/exchange/exchange_cover.h"
+#include "mpiio/cover/cover.h"
 
 #include <string.h>
 
@@ -11,7 +11,7 @@ static uint64_t mask(int from, int to)
     return upto & (~UINT64_C(0) << from);
 }
 
-void exchange_cover_add(uint64_t *cover, int64_t begin, int64_t bytes)
+void cover_add(uint64_t *cover, int64_t begin, int64_t bytes)
 {
     const int64_t end = begin + bytes, first = begin / WORD, last = (end - 1) / WORD;
     const int from = (int)(begin % WORD), to = (int)((end - 1) % WORD) + 1;
@@ -39,7 +39,7 @@ static int64_t seek(const uint64_t *cover, int64_t window, int64_t place, bool w
     return window;
 }
 
-bool exchange_cover_next(const uint64_t *cover, int64_t window, int64_t *begin, int64_t *ret_end)
+bool cover_next(const uint64_t *cover, int64_t window, int64_t *begin, int64_t *ret_end)
 {
     *begin = seek(cover, window, *begin, true);
     if (*begin >= window)
