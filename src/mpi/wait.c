@@ -11,7 +11,10 @@
 enum {
     SPINS = 200,          /* about a microsecond: a partner on another core answers within */
     NAP_FIRST_NS = 20000, /* each nap ends with a poke of MPI, so it may not become long */
-    NAP_LONGEST_NS = 500000
+    NAP_LONGEST_NS = 500000,
+    WATCH_SHORT = 20,     /* turns of watching a bell before sleeping, where others want the core, */
+    WATCH_LONG = 500,     /* and where nobody does */
+    BELL_NAP_NS = 200000, /* then MPI is poked again */
 };
 
 static void relax(void)
@@ -86,6 +89,63 @@ void wait_until(wait_ready *ready, void *arg, _Atomic uint32_t *word, MPI_Comm c
 void wait_wake(_Atomic uint32_t *word)
 {
     syscall(SYS_futex, (uint32_t *)word, FUTEX_WAKE, INT32_MAX, NULL, NULL, 0);
+}
+
+/* ---- bells ---- */
+
+void wait_bell_ring(struct wait_bell *bell)
+{
+    atomic_fetch_add(&bell->rings, 1);
+    if (atomic_load(&bell->sleepers) > 0)
+        wait_wake(&bell->rings);
+}
+
+/* Found out once; all who do so at the same time find the same. */
+int wait_cores(void)
+{
+    static atomic_int known;
+    int count = atomic_load_explicit(&known, memory_order_relaxed);
+    cpu_set_t set;
+    if (count > 0)
+        return count;
+    count = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
+    atomic_store_explicit(&known, count, memory_order_relaxed);
+    return count;
+}
+
+void wait_change_core(void)
+{
+    cpu_set_t allowed, others;
+    if (sched_getaffinity(0, sizeof allowed, &allowed) != 0)
+        return;
+    others = allowed;
+    CPU_CLR(sched_getcpu(), &others);
+    if (CPU_COUNT(&others) > 0 && sched_setaffinity(0, sizeof others, &others) == 0)
+        sched_setaffinity(0, sizeof allowed, &allowed);
+}
+
+static bool watch(struct wait_bell *bell, uint32_t heard, int turns)
+{
+    for (int i = 0; i < turns; i++) {
+        if (atomic_load_explicit(&bell->rings, memory_order_relaxed) != heard)
+            return true;
+        relax();
+    }
+    return false;
+}
+
+void wait_bell_listen(struct wait_bell *bell, uint32_t heard, bool crowded, MPI_Comm comm)
+{
+    if (watch(bell, heard, crowded ? WATCH_SHORT : WATCH_LONG))
+        return;
+    wait_poke(comm);
+    if (!crowded) {
+        sched_yield();
+        return;
+    }
+    atomic_fetch_add(&bell->sleepers, 1);
+    nap(&bell->rings, heard, BELL_NAP_NS);
+    atomic_fetch_sub(&bell->sleepers, 1);
 }
 
 int wait_request(MPI_Request *request)

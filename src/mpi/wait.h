@@ -17,6 +17,26 @@ typedef bool wait_ready(void *arg);
  * `comm`: a communicator of ours to poke MPI with, or MPI_COMM_NULL where the thread may not call MPI. */
 void wait_until(wait_ready *ready, void *arg, _Atomic uint32_t *word, MPI_Comm comm);
 
+/* A bell in shared memory: whoever changes something that others wait for rings it. */
+struct wait_bell {
+    _Alignas(64) _Atomic uint32_t rings; /* since the beginning */
+    _Alignas(64) _Atomic uint32_t sleepers;
+};
+static inline uint32_t wait_bell_heard(struct wait_bell *bell)
+{
+    return atomic_load(&bell->rings);
+}
+void wait_bell_ring(struct wait_bell *bell);
+/* Waits, not for long, for a ring after the `heard` one. Who has a core for itself watches the bell; who shares one
+ * (`crowded`) sleeps, so that others get on. `comm` as in wait_until(). */
+void wait_bell_listen(struct wait_bell *bell, uint32_t heard, bool crowded, MPI_Comm comm);
+
+/* How many threads run at once here. */
+int wait_cores(void);
+
+/* Moves the calling thread to another core that it may run on, where there is one. */
+void wait_change_core(void);
+
 /* Wakes all who wait on `word`, in any process that maps it. */
 void wait_wake(_Atomic uint32_t *word);
 

@@ -106,6 +106,7 @@ void file_choose(struct file *file, const struct strategy_facts *facts)
     const struct strategy_choice reading = strategy_choose(&both);
     both.write = true;
     const struct strategy_choice writing = strategy_choose(&both);
+    file->small_pieces = writing.small_pieces;
     file->reading = reading.strategy;
     file->why_reading = reading.why;
     file->tune_reads = reading.tune;

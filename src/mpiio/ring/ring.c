@@ -5,6 +5,8 @@
 #include "mpiio/mem.h"
 #include "mpiio/ring/ring_core.h"
 
+#include <limits.h>
+#include <sched.h>
 #include <stddef.h>
 
 enum { POKE_EVERY = 64 }; /* turns without progress between two pokes of MPI */
@@ -103,9 +105,36 @@ void ring_start(struct ring *ring, const struct ring_setup *setup, const struct 
 /* Waiting here must not stop MPI: messages of the program may be under way that others wait for. */
 static enum step idle(struct ring *ring)
 {
+    ring->stalled++;
     if (++ring->idle % POKE_EVERY == 0)
         wait_poke(ring->setup.comm);
     return STEP_PENDING;
+}
+
+/* Does another rank run on this core, though there is one for each? The system leaves two that wait for each other
+ * together for long, since neither seems to need more. The second of them moves away. */
+static void part(struct ring *ring)
+{
+    const int core = sched_getcpu();
+    atomic_store_explicit(&ring->shared->rank[ring->rank].core, core, memory_order_relaxed);
+    for (int i = 0; i < ring->rank; i++)
+        if (atomic_load_explicit(&ring->shared->rank[i].core, memory_order_relaxed) == core) {
+            wait_change_core();
+            atomic_store_explicit(&ring->shared->rank[ring->rank].core, sched_getcpu(), memory_order_relaxed);
+            return;
+        }
+}
+
+void ring_wait(struct ring *ring)
+{
+    const bool crowded = ring->ranks > wait_cores();
+    if (ring->stage == STAGE_WORDS || ring->stage == STAGE_LATE || ring->port || ring->busy) {
+        wait_turn(&(struct wait_pace){.idle = UINT_MAX / 2}); /* not a change of the shared memory is waited for */
+        return;
+    }
+    if (!crowded && ring->stage == STAGE_MOVE)
+        part(ring);
+    wait_bell_listen(&ring->shared->bell, ring->heard, crowded, ring->setup.comm);
 }
 
 int64_t ring_least(const struct ring *ring)
@@ -131,6 +160,8 @@ int64_t ring_least_marked(const struct ring *ring)
 static void publish(struct ring *ring, int64_t block)
 {
     atomic_store(ring_cursor(ring, ring->rank), block);
+    atomic_store_explicit(&ring->shared->rank[ring->rank].core, sched_getcpu(), memory_order_relaxed);
+    wait_bell_ring(&ring->shared->bell);
 }
 
 static bool move_own(struct ring *ring)
@@ -235,6 +266,7 @@ static enum step move_step(struct ring *ring)
             moved = ring_port_step(ring) || moved;
         }
         moved = ring_serve(ring, ring_least(ring)) || moved;
+        ring->stalled = moved ? 0 : ring->stalled;
     } while (moved);
     if (!is_over(ring))
         return STEP_PENDING;
@@ -245,6 +277,7 @@ static enum step move_step(struct ring *ring)
 enum step ring_step(struct ring *ring)
 {
     int64_t verdict;
+    ring->heard = wait_bell_heard(&ring->shared->bell);
     for (;;) {
         switch (ring->stage) {
         case STAGE_ENTER:

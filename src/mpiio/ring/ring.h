@@ -33,7 +33,8 @@ struct ring_setup {
     int64_t buffer_bytes;        /* of all blocks together */
     int64_t block_bytes;         /* 0: as fits */
     int64_t unit_bytes;          /* blocks are multiples of it; 0: of anything */
-    bool may_choose;             /* the ranks may also access the file each for itself, where that looks better */
+    bool may_choose;             /* the ranks may also access the file each for itself, where that is faster */
+    bool small_pieces;           /* for these, only where the file can be mapped */
     bool lock_writes;            /* somebody may sieve beside: what is written is locked */
     bool sieve;                  /* gaps may be read and written back */
     bool async;                  /* system calls are left to threads */
@@ -47,6 +48,7 @@ struct ring_setup {
 void ring_start(struct ring *ring, const struct ring_setup *setup, const struct access_request *request,
                 const struct pl_error *own, const struct pl_error *late, bool late_heard);
 enum step ring_step(struct ring *ring);
+void ring_wait(struct ring *ring); /* a little, after a step that got nowhere */
 
 /* After the last step: what all agreed on, and the bytes of data that this rank's request moved. */
 pl_status ring_result(struct ring *ring, int64_t *ret_done, struct pl_error *error);

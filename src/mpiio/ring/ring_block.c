@@ -19,6 +19,7 @@ void ring_note(struct ring *ring, const struct pl_error *error)
 void ring_turn(struct ring *ring, struct ring_slot *slot, int64_t block)
 {
     atomic_store_explicit(&slot->tag, ring_tag(block + ring->plan.slots, RING_OPEN), memory_order_release);
+    wait_bell_ring(&ring->shared->bell);
 }
 
 static void store(struct ring *ring, struct ring_slot *slot, int64_t block)
@@ -44,8 +45,8 @@ static void store(struct ring *ring, struct ring_slot *slot, int64_t block)
     if (error.status != PL_OK)
         ring_note(ring, &error);
     atomic_store_explicit(&slot->print, 0, memory_order_relaxed);
-    ring_turn(ring, slot, block);
     atomic_store(&ring->shared->writing, false);
+    ring_turn(ring, slot, block); /* it rings the bell for both */
 }
 
 /* ---- reading ---- */
@@ -59,6 +60,7 @@ static void fetch(struct ring *ring, struct ring_slot *slot, int64_t block)
     if (storage_read(ring->setup.storage, begin, memory, end - begin, &slot->valid, &error) != PL_OK)
         ring_note(ring, &error);
     atomic_store(&slot->tag, ring_tag(block, RING_READY));
+    wait_bell_ring(&ring->shared->bell);
 }
 
 /* ---- both ---- */
@@ -95,6 +97,14 @@ bool ring_claim(struct ring_slot *slot, int64_t block)
     return atomic_compare_exchange_strong(&slot->tag, &tag, ring_tag(block, RING_BUSY));
 }
 
+/* A block is best left to the rank that had the last one in its place: the memory is in the cache of its core. Not
+ * where ranks share cores, and not for ever: that rank may be kept from running. */
+static bool is_own(const struct ring *ring, int64_t block)
+{
+    enum { PATIENCE = 30 };
+    return block % ring->ranks == ring->rank || ring->stalled > PATIENCE || ring->ranks > wait_cores();
+}
+
 /* Several nodes: may this node store the block, or give its place away? Others may still have to do with it. */
 static bool is_settled(const struct ring *ring, const struct ring_slot *slot, int64_t block)
 {
@@ -103,8 +113,10 @@ static bool is_settled(const struct ring *ring, const struct ring_slot *slot, in
 
 static bool pass_by(struct ring *ring, struct ring_slot *slot, int64_t tag)
 {
-    return atomic_compare_exchange_strong(&slot->tag, &tag,
-                                          ring_tag(ring_tag_block(tag) + ring->plan.slots, RING_OPEN));
+    if (!atomic_compare_exchange_strong(&slot->tag, &tag, ring_tag(ring_tag_block(tag) + ring->plan.slots, RING_OPEN)))
+        return false;
+    wait_bell_ring(&ring->shared->bell);
+    return true;
 }
 
 static bool serve_write(struct ring *ring, int64_t least)
@@ -120,7 +132,7 @@ static bool serve_write(struct ring *ring, int64_t least)
         const enum ring_role role = ring_role(ring, block);
         if (role == ROLE_NONE) {
             moved = pass_by(ring, slot, tag) || moved;
-        } else if (role == ROLE_MINE && block < lowest && is_settled(ring, slot, block)) {
+        } else if (role == ROLE_MINE && block < lowest && is_own(ring, block) && is_settled(ring, slot, block)) {
             lowest = block;
             found = slot;
         }
@@ -179,7 +191,7 @@ static bool serve_read(struct ring *ring, int64_t least)
         if (is_read(ring, slot, tag, least)) {
             moved = pass_by(ring, slot, tag) || moved;
         } else if (tag == ring_tag(block, RING_OPEN) && block < lowest && ring_role(ring, block) == ROLE_MINE &&
-                   wanted(ring, block)) {
+                   is_own(ring, block) && wanted(ring, block)) {
             lowest = block;
             found = slot;
         }

@@ -2,6 +2,7 @@
 #ifndef PIOLET_MPIIO_RING_CORE_H
 #define PIOLET_MPIIO_RING_CORE_H
 
+#include "mpi/wait.h"
 #include "mpiio/access/access_memory.h"
 #include "mpiio/ring/ring.h"
 #include "mpiio/work/work.h"
@@ -36,6 +37,7 @@ struct ring_rank {
     _Alignas(RING_LINE) _Atomic int64_t cursor[2];
     _Atomic int64_t marked[2]; /* reading from other nodes: the block in which it has not yet said what it wants */
     int64_t low, high, bytes;  /* of the file: where its data lie, and how many they are */
+    atomic_int core;           /* where it was seen last */
     int64_t left_ns;           /* when it was done with the call before */
     bool failed, late;         /* it cannot take part; it has an older failure to tell */
 };
@@ -70,6 +72,7 @@ struct ring_shared {
     _Alignas(RING_LINE) _Atomic int64_t entered[2]; /* ranks, for calls of even and odd number */
     _Alignas(RING_LINE) _Atomic int64_t opened;     /* the call that `plan` is for */
     struct ring_plan plan;
+    struct wait_bell bell;                    /* rung with every change that others may wait for */
     _Alignas(RING_LINE) atomic_bool writing;  /* a block: one file takes one writer at a time without losing speed */
     _Alignas(RING_LINE) atomic_bool failed;   /* some access has */
     _Alignas(RING_LINE) atomic_bool unproved; /* a block was not covered once and once only, and has not been written */
@@ -122,8 +125,9 @@ struct ring {
     struct work work;         /* a thread has a block, or the whole access */
     struct ring_slot *working;
     bool busy;
-    bool meeting; /* a leader among the leaders */
-    unsigned idle;
+    bool meeting;           /* a leader among the leaders */
+    uint32_t heard;         /* of the bell, before the last step */
+    unsigned idle, stalled; /* steps without progress: at all, and since the last one with some */
 };
 
 static inline int64_t ring_tag(int64_t block, enum ring_state state)

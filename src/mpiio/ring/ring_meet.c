@@ -87,6 +87,7 @@ static void open_call(struct ring *ring, const struct sum *sum, int node)
     shared->plan = plan;
     atomic_store_explicit(&shared->entered[(ring->calls + 1) % 2], 0, memory_order_relaxed);
     atomic_store_explicit(&shared->opened, ring->calls, memory_order_release);
+    wait_bell_ring(&shared->bell);
 }
 
 /* ---- several nodes: their leaders meet ---- */
@@ -152,6 +153,7 @@ bool ring_closed(struct ring *ring, int64_t *ret_verdict)
         for (int i = 0; i < ring->nodes; i++)
             shared->verdict |= all[(int64_t)i * RING_SUMMARY];
         atomic_store(&shared->closed, ring->calls);
+        wait_bell_ring(&shared->bell);
     }
     if (atomic_load(&shared->closed) != ring->calls)
         return false;

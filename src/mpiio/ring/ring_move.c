@@ -159,5 +159,6 @@ bool ring_mark_ahead(struct ring *ring)
     ring->mark_position = limit;
     const int64_t next = limit < ring->end ? view_byte(ring->request->view, limit) / ring->plan.block_bytes : RING_END;
     atomic_store(&ring->shared->rank[ring->rank].marked[ring->calls % 2], next);
+    wait_bell_ring(&ring->shared->bell);
     return true;
 }

@@ -361,6 +361,12 @@ static void take_data(struct ring *ring, struct letter *letter, struct ring_slot
 
 /* ---- reading ---- */
 
+static void ready(struct ring *ring, struct ring_slot *slot, int64_t block)
+{
+    atomic_store(&slot->tag, ring_tag(block, RING_READY));
+    wait_bell_ring(&ring->shared->bell);
+}
+
 /* What this node wants of another one's block. Where it turns out to be nothing, nobody answers. */
 static bool send_ask(struct ring *ring, struct ring_slot *slot, int64_t block)
 {
@@ -377,7 +383,7 @@ static bool send_ask(struct ring *ring, struct ring_slot *slot, int64_t block)
     if (walk(ring, ask, slot, letter_code(ask), code_bytes, USE_COUNT) > 0)
         post_receive(ring, &port->reply[i], node, block, KIND_REPLY);
     else
-        atomic_store(&slot->tag, ring_tag(block, RING_READY));
+        ready(ring, slot, block);
     post_send(ring, ask, node, block, KIND_ASK);
     return true;
 }
@@ -395,7 +401,7 @@ static void take_reply(struct ring *ring, struct letter *reply, const struct let
     }
     clear_cover(ring, slot);
     reply->busy = false;
-    atomic_store(&slot->tag, ring_tag(reply->block, RING_READY));
+    ready(ring, slot, reply->block);
 }
 
 /* Answers a question, where the block is there and a letter free. A broken one gets an empty answer. */
@@ -420,6 +426,12 @@ static bool answer(struct ring *ring, struct letter *question, struct ring_slot 
 
 /* ---- the steps ---- */
 
+static void settle(struct ring *ring, struct ring_slot *slot, int64_t block)
+{
+    atomic_store(&slot->settled, block);
+    wait_bell_ring(&ring->shared->bell);
+}
+
 /* Receives are posted block by block, in the order of the file: what the lowest block needs always has a letter. */
 static bool expect(struct ring *ring)
 {
@@ -441,7 +453,7 @@ static bool expect(struct ring *ring)
         }
         ring->port->left[ring_slot_index(ring, slot)] += inbox->expected;
         if (ring->port->left[ring_slot_index(ring, slot)] == 0)
-            atomic_store(&slot->settled, inbox->block);
+            settle(ring, slot, inbox->block);
         next_inbox(ring, inbox->block + 1);
         moved = true;
     }
@@ -464,7 +476,7 @@ static bool receive(struct ring *ring)
         letter->busy = false;
         moved = true;
         if (--ring->port->left[ring_slot_index(ring, slot)] == 0)
-            atomic_store(&slot->settled, letter->block);
+            settle(ring, slot, letter->block);
     }
     return moved;
 }

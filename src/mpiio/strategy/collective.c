@@ -164,8 +164,12 @@ void collective_run_coll(struct collective *collective)
 {
     collective_start(collective);
     struct wait_pace pace = {0};
-    while (collective_step(collective) == STEP_PENDING)
-        wait_turn(&pace);
+    while (collective_step(collective) == STEP_PENDING) {
+        if (collective->state == MOVE && collective->strategy->wait)
+            collective->strategy->wait(collective);
+        else
+            wait_turn(&pace);
+    }
 }
 
 void collective_clear(struct collective *collective)

@@ -21,8 +21,8 @@ const struct strategy *strategy_find(const char *name)
     return NULL;
 }
 
-/* Pieces of LARGE bytes and more reach the file at full speed by themselves; below SMALL they never do. In between it
- * depends on the file system, and is tried. */
+/* Pieces of LARGE bytes and more reach the file at full speed by themselves; below SMALL they do so only through a map
+ * of it. It depends on machine and file system, and is tried. */
 static const int64_t LARGE_BYTES = 131072, SMALL_BYTES = 4096;
 
 static struct strategy_choice alone(const char *why)
@@ -66,9 +66,9 @@ struct strategy_choice strategy_choose(const struct strategy_facts *facts)
     if (facts->piece_bytes >= LARGE_BYTES)
         return alone("pieces are large, or all data lie side by side");
     struct strategy_choice choice = together(facts, "pieces are small");
-    if (facts->one_node && facts->piece_bytes >= SMALL_BYTES) {
-        choice.tune = true;
-        choice.why = "pieces are neither small nor large: it tries both ways, and keeps to the faster";
-    }
+    choice.small_pieces = facts->piece_bytes < SMALL_BYTES;
+    choice.tune = facts->one_node;
+    if (choice.tune)
+        choice.why = "pieces are not large: it tries both ways, and keeps to the faster";
     return choice;
 }

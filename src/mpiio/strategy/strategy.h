@@ -79,6 +79,7 @@ struct strategy {
     const char *agents; /* who they are, in words; NULL where each rank accesses the file itself */
     void (*start)(struct collective *collective);
     enum step (*step)(struct collective *collective);
+    void (*wait)(struct collective *collective);  /* after a step without progress, a little; may be NULL */
     void (*clear)(struct collective *collective); /* frees `private`; may be NULL */
 };
 
@@ -101,7 +102,7 @@ struct strategy_facts {
 struct strategy_choice {
     const struct strategy *strategy;
     const char *why;
-    bool tune;
+    bool tune, small_pieces;
 };
 struct strategy_choice strategy_choose(const struct strategy_facts *facts);
 

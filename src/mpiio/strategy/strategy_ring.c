@@ -13,6 +13,7 @@ static void start(struct collective *collective)
         .block_bytes = file->values.cb_block_size,
         .unit_bytes = file->values.striping_unit,
         .may_choose = collective->request.write ? file->tune_writes : file->tune_reads,
+        .small_pieces = file->small_pieces,
         .lock_writes = file->lock_writes,
         .sieve = file->readable && file_may_sieve_writes(file),
         .async = collective->async,
@@ -35,6 +36,11 @@ static enum step step(struct collective *collective)
     return STEP_DONE;
 }
 
+static void wait(struct collective *collective)
+{
+    ring_wait(collective->file->ring);
+}
+
 const struct strategy strategy_ring = {
     .name = "ring",
     .summary = "ranks of a node copy into blocks of shared memory, which are written and read whole",
@@ -44,4 +50,5 @@ const struct strategy strategy_ring = {
     .agents = "every rank; between nodes two of each",
     .start = start,
     .step = step,
+    .wait = wait,
 };
