@@ -116,7 +116,10 @@ bench_launch()
     shift 4
     [ "$mpi" = openmpi ] || [ "$ranks" -le "$(nproc)" ] || preload+=:$BUILD/$mpi/lib/libpiolet-yield.so
     [[ $whose != engine* ]] || preload+=:$BUILD/$mpi/lib/libpiolet-mpiio.so
-    [ "$BENCH_COUNT" = no ] || preload+=:$WORK/count.$mpi.so
+    if [ "$BENCH_COUNT" != no ]; then
+        preload+=:$WORK/count.$mpi.so
+        export UCX_MEM_EVENTS=no # else UCX takes mmap() away from whoever counts it
+    fi
     preload=${preload#:}
     if [ "$mpi" = openmpi ]; then
         [ "$BENCH_COUNT" = no ] || options+=(--mca pml_monitoring_enable 1)

@@ -352,9 +352,11 @@ static void check_fatal(void)
 
 /* ---- faults of the plan in PIOLET_FAULTS, which hits rank 1 ---- */
 
-/* The fault is in the call CALL; `agreed`: all ranks hear of it in the same call. */
-static void check_fault(const char *call, const char *hints, bool agreed)
+/* The fault is in the call CALL. Who hears of it there: `agreed`: all ranks, and rank 1 (or 0) is the one with it;
+ * `anybody`: all ranks, and any of them may be the one; `late`: that one only, the others in the next meeting. */
+static void check_fault(const char *call, const char *hints, const char *who)
 {
+    const bool anybody = strcmp(who, "anybody") == 0, agreed = anybody || strcmp(who, "agreed") == 0;
     MPI_File file = MPI_FILE_NULL;
     MPI_Info info = info_of(hints);
     int code = MPI_File_open(MPI_COMM_WORLD, path, AMODE, info, &file);
@@ -384,7 +386,7 @@ static void check_fault(const char *call, const char *hints, bool agreed)
         fails_as(call, code, MPI_ERR_IO);
     else
         fine(call, code);
-    if (rank == guilty) {
+    if (rank == guilty || anybody) {
         has_words(code, "Input/output error");
     } else if (agreed) {
         char words[64];
@@ -549,7 +551,7 @@ int main(int argc, char **argv)
     } else if (strcmp(which, "fatal") == 0) {
         check_fatal();
     } else if (strcmp(which, "fault") == 0) {
-        check_fault(argv[3], argv[4], strcmp(argv[5], "agreed") == 0);
+        check_fault(argv[3], argv[4], argv[5]);
     } else if (strcmp(which, "sweep") == 0) {
         check_sweep(argv[3], atoi(argv[4]));
     } else if (strcmp(which, "space") == 0) {

@@ -56,11 +56,14 @@ fault()
     fresh_file
     PIOLET_FAULTS=$plan check 3 fault "$TMP/file" "$@"
 }
-exchange="romio_cb_write=enable;romio_cb_read=enable;cb_nodes=3"
+exchange="piolet_strategy=twophase;cb_nodes=3"
+ring="piolet_strategy=ring"
 direct="romio_cb_write=disable;romio_cb_read=disable"
 fault open:1=EIO@1 open "$direct" agreed
 fault pwrite:1=EIO@1 write_all "$exchange" agreed
 fault pwrite:1=EIO@1 write_all "$direct" late
+fault pwrite:1+=EIO write_all "$ring" anybody
+fault pread:1+=EIO read_all "$ring" anybody
 fault pread:1+=EIO@1 read_all "$exchange" agreed
 fault pread:1+=EIO@1 read_all "$direct" late
 fault fsync:1=EIO@1 sync "$direct" agreed
