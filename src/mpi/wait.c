@@ -100,19 +100,6 @@ void wait_bell_ring(struct wait_bell *bell)
         wait_wake(&bell->rings);
 }
 
-/* Found out once; all who do so at the same time find the same. */
-int wait_cores(void)
-{
-    static atomic_int known;
-    int count = atomic_load_explicit(&known, memory_order_relaxed);
-    cpu_set_t set;
-    if (count > 0)
-        return count;
-    count = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
-    atomic_store_explicit(&known, count, memory_order_relaxed);
-    return count;
-}
-
 void wait_change_core(void)
 {
     cpu_set_t allowed, others;

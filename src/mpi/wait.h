@@ -31,9 +31,6 @@ void wait_bell_ring(struct wait_bell *bell);
  * (`crowded`) sleeps, so that others get on. `comm` as in wait_until(). */
 void wait_bell_listen(struct wait_bell *bell, uint32_t heard, bool crowded, MPI_Comm comm);
 
-/* How many threads run at once here. */
-int wait_cores(void);
-
 /* Moves the calling thread to another core that it may run on, where there is one. */
 void wait_change_core(void);
 

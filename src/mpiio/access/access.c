@@ -358,7 +358,9 @@ static pl_status prepare(struct run *run)
     }
     const struct typemap_shape *shape = typemap_shape(request->memory);
     run->sieves = request->write ? run->manner->sieve_writes : run->manner->sieve_reads;
-    run->maps = !run->manner->atomic && !request->view->contiguous && access_map_may(run->storage, request);
+    /* guided prefetching must see each range: not by maps */
+    run->maps = !run->manner->atomic && !run->manner->prefetch && !request->view->contiguous &&
+                access_map_may(run->storage, request);
     run->vectors = shape->tiles || shape->size / (shape->pieces > 0 ? shape->pieces : 1) >= VECTOR_PIECE_BYTES;
     return PL_OK;
 }

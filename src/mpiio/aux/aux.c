@@ -228,8 +228,8 @@ static void fill_record(struct aux_record *record, const struct storage *storage
     }
 }
 
-pl_status aux_open(struct storage *storage, bool readable, struct aux **ret_aux, struct aux_offer *ret_offer,
-                   struct pl_error *error)
+pl_status aux_open(struct storage *storage, bool readable, MPI_Comm poke, struct aux **ret_aux,
+                   struct aux_offer *ret_offer, struct pl_error *error)
 {
     struct aux_group *group = aux_group_any();
     const int file = take_record(group);
@@ -242,12 +242,12 @@ pl_status aux_open(struct storage *storage, bool readable, struct aux **ret_aux,
     }
     aux->owner = true;
     fill_record(record_of(aux), storage, readable);
-    const bool told = tell(aux, AUX_OPEN, MPI_COMM_NULL);
-    aux_settle(aux, MPI_COMM_NULL);
+    const bool told = tell(aux, AUX_OPEN, poke);
+    aux_settle(aux, poke);
     if (!told)
         pl_fail(error, PL_E_IO, "an auxiliary process has ended");
     if (!told || aux_failure(aux, error)) {
-        aux_close(aux, MPI_COMM_NULL);
+        aux_close(aux, poke);
         aux_free(aux);
         return error->status;
     }

@@ -36,8 +36,8 @@ struct aux_offer {
 
 /* Introduces an open file; the storage must stay open until aux_close(). `readable`: it was opened for reading too.
  * Waits until every process has opened it. */
-pl_status aux_open(struct storage *storage, bool readable, struct aux **ret_aux, struct aux_offer *ret_offer,
-                   struct pl_error *error);
+pl_status aux_open(struct storage *storage, bool readable, MPI_Comm poke, struct aux **ret_aux,
+                   struct aux_offer *ret_offer, struct pl_error *error);
 /* The other ranks of the node. */
 pl_status aux_join(const struct aux_offer *offer, struct aux **ret_aux, struct pl_error *error);
 /* The processes close the file; nothing may be handed over for it any more. Does nothing but in the rank that has

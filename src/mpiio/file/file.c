@@ -106,7 +106,8 @@ void file_choose(struct file *file, const struct strategy_facts *facts)
     const struct strategy_choice reading = strategy_choose(&both);
     both.write = true;
     const struct strategy_choice writing = strategy_choose(&both);
-    file->small_pieces = writing.small_pieces;
+    file->small_reads = reading.small_pieces;
+    file->small_writes = writing.small_pieces;
     file->reading = reading.strategy;
     file->why_reading = reading.why;
     file->tune_reads = reading.tune;
@@ -180,9 +181,18 @@ static bool update_hints(struct file *file, MPI_Info info, struct pl_error *erro
 /* Hints may differ between ranks; those of rank 0 hold for what ranks do together. */
 static pl_status share_hints_coll(struct file *file, struct pl_error *error)
 {
+    char before[sizeof file->values.strategy];
+    memcpy(before, file->values.strategy, sizeof before);
     hints_share_coll(file->hints, file->comm);
     file->values = *hints_values(file->hints);
-    return choose_again_coll(file, error) == PL_OK ? ship_update_coll(file, error) : error->status;
+    if (choose_again_coll(file, error) != PL_OK || ship_update_coll(file, error) == PL_OK)
+        return error->status;
+    /* Agents still hold what they could not store: as long as they do, everything goes through them. */
+    struct pl_error none = {0};
+    hints_set(file->hints, "piolet_strategy", before, HINT_INFO);
+    file->values = *hints_values(file->hints);
+    choose_again_coll(file, &none);
+    return error->status;
 }
 
 pl_status file_set_strategy_coll(struct file *file, const char *name, struct pl_error *error)

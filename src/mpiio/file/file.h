@@ -55,7 +55,7 @@ struct file {
     /* State of the whole file, changed only where all ranks meet. */
     const struct strategy *reading, *writing;
     const char *why_reading, *why_writing; /* the words of the choice */
-    bool small_pieces;                     /* of the view that is cut finest */
+    bool small_reads, small_writes;        /* pieces of the view that is cut finest are */
     bool tune_reads, tune_writes;          /* they may find out by trying whether they are the best */
     bool lock_writes;                      /* some rank may sieve its writes */
     int64_t sequence;                      /* collective data accesses so far */

@@ -24,6 +24,9 @@ static const char *obstacle(const struct file *file, const void *place)
         return "the file is only read";
     if (file->size == 1)
         return "the file has one rank";
+    /* Another node's processes would store data of this rank, and nothing here could wait for them. */
+    if (file->node.count > 1)
+        return "the ranks are on several nodes";
     return place ? aux_why_not() : "the ranks of the node cannot share memory";
 }
 
@@ -38,7 +41,7 @@ bool file_offer_auxiliary(struct file *file, void *place)
     struct pl_error error;
     if (atomic_exchange(&invitation->claimed, true))
         return false; /* another rank of the node does it */
-    if (aux_open(file->storage, file->readable, &file->aux, &invitation->offer, &error) != PL_OK) {
+    if (aux_open(file->storage, file->readable, file->comm, &file->aux, &invitation->offer, &error) != PL_OK) {
         refuse(file, error.text);
         return false;
     }

@@ -35,7 +35,7 @@ struct hint_values {
     int64_t cb_block_size;  /* 0: as fits */
     int64_t group_size;     /* ranks that access at once; 0: one for each node */
     int64_t window_size;
-    int64_t access_ranges; /* blocks fetched ahead; 0: none */
+    int64_t access_ranges; /* blocks that irregular reads access at once, fetched ahead; 0: none */
 };
 
 enum hint_origin { HINT_DEFAULT, HINT_FILE, HINT_ENVIRONMENT, HINT_INFO };

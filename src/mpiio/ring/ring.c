@@ -127,7 +127,7 @@ static void part(struct ring *ring)
 
 void ring_wait(struct ring *ring)
 {
-    const bool crowded = ring->ranks > wait_cores();
+    const bool crowded = ring->plan.crowded; /* as it was in the last call, before this one has a plan */
     if (ring->stage == STAGE_WORDS || ring->stage == STAGE_LATE || ring->port || ring->busy) {
         wait_turn(&(struct wait_pace){.idle = UINT_MAX / 2}); /* not a change of the shared memory is waited for */
         return;

@@ -30,6 +30,7 @@ struct ring_setup {
     MPI_Comm comm; /* for words about failures, and to keep MPI going */
     int rank;      /* in it */
     struct storage *storage;
+    int64_t agents;              /* ranks of all nodes that access the file; 0: all may */
     int64_t buffer_bytes;        /* of all blocks together */
     int64_t block_bytes;         /* 0: as fits */
     int64_t unit_bytes;          /* blocks are multiples of it; 0: of anything */

@@ -102,7 +102,10 @@ bool ring_claim(struct ring_slot *slot, int64_t block)
 static bool is_own(const struct ring *ring, int64_t block)
 {
     enum { PATIENCE = 30 };
-    return block % ring->ranks == ring->rank || ring->stalled > PATIENCE || ring->ranks > wait_cores();
+    const int agents = ring->plan.agents;
+    if (ring->rank >= agents)
+        return false;
+    return block % agents == ring->rank || ring->stalled > PATIENCE || ring->plan.crowded;
 }
 
 /* Several nodes: may this node store the block, or give its place away? Others may still have to do with it. */

@@ -10,7 +10,7 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-enum { RING_SLOTS_MAX = 16, RING_LINE = 64, RING_PAGE = 4096 };
+enum { RING_SLOTS_MAX = 16, RING_LINE = 64, RING_PAGE = 4096, RING_CORES = 1024, RING_CLASSES = 12 };
 #define RING_BYTES_MAX ((int64_t)64 << 20) /* of all blocks together */
 #define RING_END       INT64_MAX           /* a cursor behind everything */
 
@@ -39,7 +39,8 @@ struct ring_rank {
     int64_t low, high, bytes;  /* of the file: where its data lie, and how many they are */
     atomic_int core;           /* where it was seen last */
     int64_t left_ns;           /* when it was done with the call before */
-    bool failed, late;         /* it cannot take part; it has an older failure to tell */
+    uint64_t cores[RING_CORES / 64]; /* that it may run on, as far as they are numbered so low */
+    bool failed, late;               /* it cannot take part; it has an older failure to tell */
 };
 
 /* What holds for a call: made by the last rank that enters it. */
@@ -49,6 +50,9 @@ struct ring_plan {
     int64_t block_bytes;
     int slots;
     int nodes, node; /* blocks belong to the nodes in turn; this one's number */
+    int agents;      /* ranks of each node that access the file: the first ones */
+    bool crowded;    /* there are fewer cores than ranks */
+    bool tuned;      /* how long it takes is of interest */
     bool failed, late;
     bool map;    /* gaps or overlap: each block has a map of what is filled */
     bool direct; /* the ranks access the file each for itself */
@@ -56,7 +60,6 @@ struct ring_plan {
 
 /* What is known of the ways to access this file: see ring_tune.c. */
 struct ring_record {
-    int64_t bytes; /* of the calls that it tells of */
     int64_t calls;
     int tried[2];
     double cost[2]; /* nanoseconds for a byte */
@@ -65,7 +68,8 @@ struct ring_tune {
     int64_t began_ns, bytes; /* of the last call; 0: it says nothing */
     int way;
     bool write;
-    struct ring_record record[2]; /* reading, writing */
+    int class;
+    struct ring_record record[2][RING_CLASSES]; /* reading and writing, by size */
 };
 
 struct ring_shared {
@@ -194,13 +198,13 @@ static inline enum ring_role ring_role(const struct ring *ring, int64_t block)
 }
 
 /* ---- ring_meet.c ---- */
-int64_t ring_block_bytes(const struct ring_setup *setup, int *ret_slots);
+int64_t ring_block_bytes(const struct ring *ring, int *ret_slots);
 void ring_enter(struct ring *ring);
 bool ring_opened(struct ring *ring); /* the plan is there, and copied */
 bool ring_closed(struct ring *ring, int64_t *ret_verdict);
 
 /* ---- ring_tune.c: under way in the rank that opens a call ---- */
-bool ring_tune_direct(struct ring *ring, const struct ring_plan *plan, int64_t bytes);
+bool ring_tune_direct(struct ring *ring, struct ring_plan *plan, int64_t bytes);
 void ring_tune_left(struct ring *ring); /* every rank, at its end */
 
 /* ---- ring_move.c: this rank's pieces ---- */

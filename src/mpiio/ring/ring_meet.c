@@ -1,13 +1,14 @@
 /* The beginning of a call: all ranks bring what they have, and the last one makes the plan. */
 #include "mpiio/ring/ring_core.h"
 
+#include <sched.h>
 #include <string.h>
-#include <time.h>
 
 enum { SLOTS = 4, BLOCK_BYTES = 1 << 20 };
 
-int64_t ring_block_bytes(const struct ring_setup *setup, int *ret_slots)
+int64_t ring_block_bytes(const struct ring *ring, int *ret_slots)
 {
+    const struct ring_setup *setup = &ring->setup;
     int64_t total = setup->buffer_bytes < RING_BYTES_MAX ? setup->buffer_bytes : RING_BYTES_MAX;
     total = total > SLOTS * RING_PAGE ? total : SLOTS * RING_PAGE;
     int64_t block = setup->block_bytes > 0        ? setup->block_bytes
@@ -15,6 +16,8 @@ int64_t ring_block_bytes(const struct ring_setup *setup, int *ret_slots)
                                                   : BLOCK_BYTES;
     if (setup->unit_bytes > 0 && setup->unit_bytes <= total / 2)
         block = block > setup->unit_bytes ? block / setup->unit_bytes * setup->unit_bytes : setup->unit_bytes;
+    if (ring->nodes > 1 && block > total / SLOTS) /* messages between nodes are as long */
+        block = total / SLOTS;
     block = block < RING_BYTES_MAX / 2 ? block / RING_PAGE * RING_PAGE : RING_BYTES_MAX / 2;
     block = block > RING_PAGE ? block : RING_PAGE;
     const int64_t slots = total / block;
@@ -50,6 +53,35 @@ static struct sum sum_ranks(const struct ring *ring)
     return sum;
 }
 
+/* Ranks may be bound to cores, each to another one or several to the same. */
+static bool is_crowded(const struct ring *ring)
+{
+    int cores = 0;
+    for (int word = 0; word < RING_CORES / 64; word++) {
+        uint64_t all = 0;
+        for (int i = 0; i < ring->ranks; i++)
+            all |= ring->shared->rank[i].cores[word];
+        cores += __builtin_popcountll(all);
+    }
+    return cores > 0 && ring->ranks > cores;
+}
+
+static void tell_cores(struct ring_rank *rank)
+{
+    cpu_set_t set;
+    if (sched_getaffinity(0, sizeof set, &set) != 0)
+        return;
+    for (int core = 0; core < RING_CORES && core < CPU_SETSIZE; core++)
+        if (CPU_ISSET(core, &set))
+            rank->cores[core / 64] |= UINT64_C(1) << (core % 64);
+}
+
+static int agents_of(const struct ring *ring)
+{
+    const int64_t wanted = (ring->setup.agents + ring->nodes - 1) / ring->nodes;
+    return wanted > 0 && wanted < ring->ranks ? (int)wanted : ring->ranks;
+}
+
 static void prepare_slots(const struct ring *ring, const struct ring_plan *plan)
 {
     const bool maps = plan->nodes > 1 || (plan->map && ring->request->write);
@@ -70,10 +102,12 @@ static void open_call(struct ring *ring, const struct sum *sum, int node)
                              .high = sum->high,
                              .nodes = ring->nodes,
                              .node = node,
+                             .agents = agents_of(ring),
+                             .crowded = ring->calls > 1 ? shared->plan.crowded : is_crowded(ring),
                              .failed = sum->failed,
                              .late = sum->late,
                              .map = ring->map || sum->bytes != sum->high - sum->low};
-    plan.block_bytes = ring_block_bytes(&ring->setup, &plan.slots);
+    plan.block_bytes = ring_block_bytes(ring, &plan.slots);
     plan.direct = !plan.failed && sum->bytes > 0 && ring_tune_direct(ring, &plan, sum->bytes);
     if (sum->bytes > 0) {
         plan.first = plan.low / plan.block_bytes;
@@ -116,7 +150,7 @@ static void lead(struct ring *ring)
     ring->meeting = false;
     struct sum sum = {.low = INT64_MAX};
     int slots;
-    const int64_t block_bytes = ring_block_bytes(&ring->setup, &slots);
+    const int64_t block_bytes = ring_block_bytes(ring, &slots);
     for (int i = 0; i < ring->nodes; i++, all += RING_SUMMARY) {
         add(&sum, &(struct sum){all[LOW], all[HIGH], all[BYTES], all[FAILURE] != 0, all[LATE] != 0});
         ring->spans[i] = all[BYTES] > 0 ? (struct ring_span){all[LOW] / block_bytes, (all[HIGH] - 1) / block_bytes}
@@ -175,9 +209,11 @@ void ring_enter(struct ring *ring)
         rank->high = view_byte(request->view, request->position + request->bytes - 1) + 1;
     }
     rank->failed = failed;
+    if (ring->calls == 0)
+        tell_cores(rank);
     rank->late = ring->late.status != PL_OK;
     int slots;
-    const int64_t block_bytes = ring_block_bytes(&ring->setup, &slots);
+    const int64_t block_bytes = ring_block_bytes(ring, &slots);
     ring->calls++;
     atomic_store_explicit(&rank->marked[ring->calls % 2], rank->bytes > 0 ? rank->low / block_bytes : RING_END,
                           memory_order_relaxed);

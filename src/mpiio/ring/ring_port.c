@@ -42,7 +42,7 @@ struct inbox {
 
 struct ring_port {
     MPI_Comm comm;
-    int node, number, agents;
+    int nodes, node, number, agents;
     MPI_Request meeting;
     int64_t mine[RING_SUMMARY], *all;
     char *memory;
@@ -68,6 +68,7 @@ static pl_status make_port(struct ring *ring, MPI_Comm comm, int number, int age
         return pl_fail(error, PL_E_NOMEM, "no memory for access across nodes");
     }
     port->comm = comm;
+    port->nodes = nodes;
     port->number = number;
     port->agents = agents;
     real.Comm_rank(comm, &port->node);
@@ -121,8 +122,11 @@ void ring_port_gather_start(struct ring_port *port, const int64_t mine[RING_SUMM
 {
     memcpy(port->mine, mine, sizeof port->mine);
     if (real.Iallgather(port->mine, RING_SUMMARY, MPI_INT64_T, port->all, RING_SUMMARY, MPI_INT64_T, port->comm,
-                        &port->meeting) != MPI_SUCCESS)
+                        &port->meeting) != MPI_SUCCESS) {
         port->meeting = MPI_REQUEST_NULL;
+        for (int i = 0; i < port->nodes * RING_SUMMARY; i++)
+            port->all[i] = 1; /* all have failed, in a meeting at the beginning and in one at the end */
+    }
 }
 
 const int64_t *ring_port_gathered(struct ring_port *port)
@@ -141,29 +145,30 @@ static void lay_out(struct letter *letters, char **memory, size_t bytes)
         letters[i] = (struct letter){.bytes = *memory, .request = MPI_REQUEST_NULL};
 }
 
+/* Data go in and out when writing; when reading, questions are short and answers long. */
 pl_status ring_port_prepare(struct ring *ring, struct pl_error *error)
 {
     struct ring_port *port = ring->port;
     if (!port)
         return PL_OK;
     int slots;
-    const int64_t block_bytes = ring_block_bytes(&ring->setup, &slots);
-    const size_t bytes = (sizeof(struct letter_head) + cover_code_bytes(block_bytes) + (size_t)block_bytes + 63) / 64 *
-                         64;
-    if (bytes != port->letter_bytes) {
+    const int64_t block_bytes = ring_block_bytes(ring, &slots);
+    const size_t line = RING_LINE,
+                 few = (sizeof(struct letter_head) + cover_code_bytes(block_bytes)) / line * line + line;
+    const size_t many = few + (size_t)block_bytes, whole = LETTERS * (2 * many + 2 * few);
+    if (many != port->letter_bytes) {
         mem_free(port->memory);
         port->letter_bytes = 0;
-        port->memory = mem_alloc(4 * LETTERS * bytes);
+        port->memory = mem_alloc(whole);
         if (!port->memory)
-            return pl_fail(error, PL_E_NOMEM, "no memory for the %zu bytes of messages between nodes",
-                           4 * LETTERS * bytes);
-        port->letter_bytes = bytes;
+            return pl_fail(error, PL_E_NOMEM, "no memory for the %zu bytes of messages between nodes", whole);
+        port->letter_bytes = many;
     }
     char *memory = port->memory;
-    lay_out(port->in, &memory, bytes);
-    lay_out(port->out, &memory, bytes);
-    lay_out(port->ask, &memory, bytes);
-    lay_out(port->reply, &memory, bytes);
+    lay_out(port->out, &memory, many);
+    lay_out(ring->request->write ? port->in : port->reply, &memory, many);
+    lay_out(ring->request->write ? port->reply : port->in, &memory, few);
+    lay_out(port->ask, &memory, few);
     return PL_OK;
 }
 
@@ -226,8 +231,11 @@ static void note_mpi(struct ring *ring, int code)
 static void post_receive(struct ring *ring, struct letter *letter, int node, int64_t block, enum letter_kind kind)
 {
     *letter = (struct letter){.bytes = letter->bytes, .busy = true, .block = block, .node = node};
-    const int code = real.Irecv(letter->bytes, (int)ring->port->letter_bytes, MPI_BYTE, node, tag_of(ring, block, kind),
-                                ring->port->comm, &letter->request);
+    const size_t few = (sizeof(struct letter_head) + cover_code_bytes(ring->plan.block_bytes)) / RING_LINE * RING_LINE +
+                       RING_LINE;
+    const bool is_short = kind == KIND_ASK && !ring->request->write;
+    const int code = real.Irecv(letter->bytes, (int)(is_short ? few : ring->port->letter_bytes), MPI_BYTE, node,
+                                tag_of(ring, block, kind), ring->port->comm, &letter->request);
     if (code != MPI_SUCCESS) {
         letter->request = MPI_REQUEST_NULL;
         note_mpi(ring, code);
@@ -332,8 +340,8 @@ static bool send_data(struct ring *ring, struct ring_slot *slot, int64_t block)
     struct letter_head *head = (struct letter_head *)letter->bytes;
     head->data_bytes = walk(ring, letter, slot, letter_code(letter), code_bytes, USE_PACK);
     clear_cover(ring, slot);
+    post_send(ring, letter, (int)(block % ring->plan.nodes), block, KIND_DATA); /* before: a failure must be seen */
     ring_turn(ring, slot, block);
-    post_send(ring, letter, (int)(block % ring->plan.nodes), block, KIND_DATA);
     return true;
 }
 

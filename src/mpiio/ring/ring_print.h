@@ -12,9 +12,11 @@
 
 static inline uint64_t ring_print_at(int64_t place)
 {
-    uint64_t x = (uint64_t)place * UINT64_C(0x9e3779b97f4a7c15);
-    x ^= x >> 32;
-    return x * UINT64_C(0xd6e8feb86659fd93);
+    /* A full mixer: every bit of the place moves every bit of the hash, so that regular places do not cancel. */
+    uint64_t x = (uint64_t)place + UINT64_C(0x9e3779b97f4a7c15);
+    x = (x ^ (x >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    x = (x ^ (x >> 27)) * UINT64_C(0x94d049bb133111eb);
+    return x ^ (x >> 31);
 }
 
 static inline uint64_t ring_print_piece(int64_t begin, int64_t bytes)

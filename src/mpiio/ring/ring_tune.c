@@ -8,11 +8,10 @@
 
 enum { WAY_RING, WAY_DIRECT, WAYS };
 enum {
-    TRIES = 2,       /* of each way before one is preferred; of the ring's, the first pays for fresh memory */
-    TRY_AGAIN = 64,  /* calls after which the other is given a chance */
-    HOPELESS = 4,    /* times slower: no chance */
-    SPARSE = 64,     /* where fewer than one byte in so many is wanted, whole blocks are a waste */
-    SAME_FACTOR = 4, /* calls that differ more than this in size say little of each other */
+    TRIES = 2,      /* of each way before one is preferred; of the ring's, the first pays for fresh memory */
+    TRY_AGAIN = 64, /* calls after which the other is given a chance */
+    HOPELESS = 4,   /* times slower: no chance */
+    SPARSE = 64,    /* where fewer than one byte in so many is wanted, whole blocks are a waste */
 };
 
 static int64_t now_ns(void)
@@ -20,6 +19,20 @@ static int64_t now_ns(void)
     struct timespec time;
     clock_gettime(CLOCK_MONOTONIC, &time);
     return time.tv_sec * INT64_C(1000000000) + time.tv_nsec;
+}
+
+/* Calls that differ much in size say little of each other: a class has those within a factor of 4. */
+static int class_of(int64_t bytes)
+{
+    const int class = (63 - __builtin_clzll((uint64_t)bytes)) / 2 - 5;
+    return class < 0 ? 0 : class < RING_CLASSES ? class : RING_CLASSES - 1;
+}
+
+static void note(struct ring_record *record, int way, double cost)
+{
+    const bool first = record->tried[way] == 0 || (way == WAY_RING && record->tried[way] == 1);
+    record->cost[way] = first ? cost : (record->cost[way] + cost) / 2; /* machines change: what is old counts little */
+    record->tried[way]++;
 }
 
 /* How the last call went. */
@@ -31,27 +44,21 @@ static void learn(struct ring *ring, struct ring_tune *tune)
     for (int i = 0; i < ring->ranks; i++)
         if (ring->shared->rank[i].left_ns > left_ns)
             left_ns = ring->shared->rank[i].left_ns;
-    const int dir = tune->write, way = tune->way;
-    const double cost = (double)(left_ns - tune->began_ns) / (double)tune->bytes;
-    struct ring_record *record = &tune->record[dir];
-    const bool first = record->tried[way] == 0 || (way == WAY_RING && record->tried[way] == 1);
-    record->cost[way] = first ? cost : (record->cost[way] + cost) / 2; /* machines change: what is old counts little */
-    record->tried[way]++;
+    note(&tune->record[tune->write][tune->class], tune->way, (double)(left_ns - tune->began_ns) / (double)tune->bytes);
     tune->began_ns = 0;
 }
 
-static int choose(struct ring_record *record, int64_t bytes)
+static int choose(struct ring_record *record)
 {
-    if (record->bytes == 0 || bytes / SAME_FACTOR > record->bytes || record->bytes / SAME_FACTOR > bytes)
-        *record = (struct ring_record){.bytes = bytes};
     record->calls++;
-    if (record->tried[WAY_RING] < TRIES)
+    if (record->tried[WAY_RING] < TRIES_RING)
         return WAY_RING;
-    if (record->tried[WAY_DIRECT] < TRIES && record->cost[WAY_DIRECT] < HOPELESS * record->cost[WAY_RING])
+    if (record->tried[WAY_DIRECT] < TRIES_DIRECT && record->cost[WAY_DIRECT] < HOPELESS * record->cost[WAY_RING])
         return WAY_DIRECT;
     const int best = record->cost[WAY_DIRECT] < record->cost[WAY_RING];
-    const bool hopeless = record->cost[!best] > HOPELESS * record->cost[best];
-    return record->calls % TRY_AGAIN == 0 && !hopeless ? !best : best;
+    const double behind = record->cost[!best] / record->cost[best];
+    const int period = behind < 1.3 ? TRY_CLOSE : TRY_AGAIN;
+    return record->calls % period == 0 && behind < HOPELESS ? !best : best;
 }
 
 /* Small pieces are quick without the ring only by copies through a map of the file, and inside of it. */
@@ -66,7 +73,7 @@ static bool may_go_direct(const struct ring *ring, const struct ring_plan *plan)
             storage_size(ring->setup.storage, &size, &error) == PL_OK && size >= plan->high);
 }
 
-bool ring_tune_direct(struct ring *ring, const struct ring_plan *plan, int64_t bytes)
+bool ring_tune_direct(struct ring *ring, struct ring_plan *plan, int64_t bytes)
 {
     struct ring_tune *tune = &ring->shared->tune;
     learn(ring, tune);
@@ -74,23 +81,27 @@ bool ring_tune_direct(struct ring *ring, const struct ring_plan *plan, int64_t b
         return true;
     if (!may_go_direct(ring, plan))
         return false;
-    const int way = choose(&tune->record[ring->request->write], bytes);
-    tune->way = way;
+    tune->class = class_of(bytes);
+    tune->way = choose(&tune->record[ring->request->write][tune->class]);
+    plan->tuned = true;
     tune->write = ring->request->write;
     tune->bytes = bytes;
     tune->began_ns = now_ns();
-    return way == WAY_DIRECT;
+    return tune->way == WAY_DIRECT;
 }
 
 void ring_tune_left(struct ring *ring)
 {
-    if (ring->setup.may_choose)
+    if (ring->plan.tuned)
         ring->shared->rank[ring->rank].left_ns = now_ns();
 }
 
 void ring_explain(const struct ring *ring, bool write, char *ret_text, size_t bytes)
 {
-    const struct ring_record *record = &ring->shared->tune.record[write];
+    const struct ring_tune *tune = &ring->shared->tune;
+    const struct ring_record *record = &tune->record[write][tune->write == write ? tune->class : 0];
+    for (int class = 0; class < RING_CLASSES && record->tried[WAY_DIRECT] == 0; class ++)
+        record = &tune->record[write][class]; /* the last call was one of the other kind: any size will do */
     ret_text[0] = '\0';
     if (record->tried[WAY_RING] < 2 || record->tried[WAY_DIRECT] < 2)
         return;

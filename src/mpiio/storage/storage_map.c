@@ -79,6 +79,8 @@ bool storage_map_copy(struct storage *storage, const struct storage_map_range *r
      * at all parts of the large page for each small one: 10 to 100 times the cost. So what is mapped is longer than
      * what is used, and may go beyond the end of the file. */
     enum { ALIGNMENT = 2 << 20 };
+    if (range->offset > INT64_MAX - ALIGNMENT - range->bytes)
+        return false;
     const int64_t begin = range->offset & ~(int64_t)(ALIGNMENT - 1);
     const int64_t end = (range->offset + range->bytes + ALIGNMENT - 1) & ~(int64_t)(ALIGNMENT - 1);
     const size_t bytes = (size_t)(end - begin);
