@@ -67,14 +67,16 @@ static const struct hint {
     {"ind_wr_buffer_size", {"4096", "777", "65536"}},
     {"ind_rd_buffer_size", {"4096", "777", "65536"}},
     {"cb_nodes", {"1", "2", "3", "16"}},
-    {"cb_block_size", {"4096", "65536", "500"}},
     {"striping_unit", {"4096", "65536", "512"}},
+    {STRATEGY, {"independent", "twophase", "cb_fl", "cbx", "sliding_window", "auto"}},
+    {"IBM_largeblock_io", {"true", "false"}},
+    /* These are drawn apart, so that a seed gives the same calls with them and without. */
+    {"cb_block_size", {"4096", "65536", "500"}},
     {"striping_factor", {"1", "2", "3", "7"}},
     {"piolet_group_size", {"1", "2", "5"}},
     {"piolet_window_size", {"4096", "65536", "700", "1m"}},
-    {STRATEGY, {"independent", "twophase", "cb_fl", "cbx", "sliding_window", "auto"}},
-    {"IBM_largeblock_io", {"true", "false"}},
 };
+enum { HINTS_APART = 4 };
 
 static MPI_Info draw_hints(struct group *group)
 {
@@ -84,13 +86,15 @@ static MPI_Info draw_hints(struct group *group)
     if (!has(FEATURE_hints) || random_chance(&group->random, 20))
         return MPI_INFO_NULL;
     MPI_Info_create(&info);
-    for (size_t i = 0; i < sizeof HINTS / sizeof *HINTS; i++) {
+    struct random apart = group->random;
+    const size_t count = sizeof HINTS / sizeof *HINTS;
+    for (size_t i = 0; i < count; i++) {
+        struct random *random = i < count - HINTS_APART ? &group->random : &apart;
         int values = 0;
         while (values < 6 && HINTS[i].values[values])
             values++;
-        const char *value = HINTS[i].values[random_between(&group->random, 0, values - 1)];
-        if (!random_chance(&group->random, HINTS[i].key == STRATEGY ? 70 : 25) ||
-            (fuzz.strategy && HINTS[i].key == STRATEGY))
+        const char *value = HINTS[i].values[random_between(random, 0, values - 1)];
+        if (!random_chance(random, HINTS[i].key == STRATEGY ? 70 : 25) || (fuzz.strategy && HINTS[i].key == STRATEGY))
             continue;
         MPI_Info_set(info, HINTS[i].key, value);
         used += (size_t)snprintf(group->hints + used, sizeof group->hints - used, " %s=%s", HINTS[i].key, value);

@@ -40,6 +40,6 @@ while read -r ranks cases seed; do
 done <<'END'
 1 100 1
 2 100 2
-3 100 13
+3 100 3
 4 60 4
 END

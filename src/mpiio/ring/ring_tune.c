@@ -8,8 +8,10 @@
 
 enum { WAY_RING, WAY_DIRECT, WAYS };
 enum {
-    TRIES = 2,      /* of each way before one is preferred; of the ring's, the first pays for fresh memory */
-    TRY_AGAIN = 64, /* calls after which the other is given a chance */
+    TRIES_RING = 3, /* before one way is preferred; the first pays for fresh memory, and is not counted */
+    TRIES_DIRECT = 2,
+    TRY_CLOSE = 16, /* calls after which the other is given a chance, where it was not far behind, */
+    TRY_AGAIN = 64, /* and where it was */
     HOPELESS = 4,   /* times slower: no chance */
     SPARSE = 64,    /* where fewer than one byte in so many is wanted, whole blocks are a waste */
 };
