@@ -73,6 +73,7 @@ static void check_info(void)
     expect_hint(file, "romio_cb_write", "enable");
     expect_hint(file, "romio_cb_read", "enable");
     expect_hint(file, "piolet_strategy_write", ranks > 1 ? "ring" : "independent");
+    expect_hint(file, "piolet_why_write", ranks > 1 ? "romio_cb_write is enable" : "there is one rank");
     fine("close", MPI_File_close(&file));
 }
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# proves: GPFS-5
+# proves: GPFS-5 COLL-5
 # Every hint in force and where it comes from, as MPI_File_get_info tells. Fails when a hint is lost or comes from the
 # wrong place, when a refused value is not told with what is allowed, when an unknown one disturbs, when hints that
 # differ by rank make ranks hang or write wrong data, or when get_info does not say what is in force.

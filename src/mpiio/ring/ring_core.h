@@ -204,6 +204,9 @@ bool ring_opened(struct ring *ring); /* the plan is there, and copied */
 bool ring_closed(struct ring *ring, int64_t *ret_verdict);
 
 /* ---- ring_tune.c: under way in the rank that opens a call ---- */
+enum { RING_WAY_RING, RING_WAY_DIRECT };
+void ring_tune_note(struct ring_record *record, int way, double cost); /* pure, as */
+int ring_tune_choose(struct ring_record *record);                      /* which way the next call goes */
 bool ring_tune_direct(struct ring *ring, struct ring_plan *plan, int64_t bytes);
 void ring_tune_left(struct ring *ring); /* every rank, at its end */
 

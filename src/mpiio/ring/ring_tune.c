@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <time.h>
 
-enum { WAY_RING, WAY_DIRECT, WAYS };
 enum {
     TRIES_RING = 3, /* before one way is preferred; the first pays for fresh memory, and is not counted */
     TRIES_DIRECT = 2,
@@ -30,9 +29,9 @@ static int class_of(int64_t bytes)
     return class < 0 ? 0 : class < RING_CLASSES ? class : RING_CLASSES - 1;
 }
 
-static void note(struct ring_record *record, int way, double cost)
+void ring_tune_note(struct ring_record *record, int way, double cost)
 {
-    const bool first = record->tried[way] == 0 || (way == WAY_RING && record->tried[way] == 1);
+    const bool first = record->tried[way] == 0 || (way == RING_WAY_RING && record->tried[way] == 1);
     record->cost[way] = first ? cost : (record->cost[way] + cost) / 2; /* machines change: what is old counts little */
     record->tried[way]++;
 }
@@ -46,18 +45,20 @@ static void learn(struct ring *ring, struct ring_tune *tune)
     for (int i = 0; i < ring->ranks; i++)
         if (ring->shared->rank[i].left_ns > left_ns)
             left_ns = ring->shared->rank[i].left_ns;
-    note(&tune->record[tune->write][tune->class], tune->way, (double)(left_ns - tune->began_ns) / (double)tune->bytes);
+    ring_tune_note(&tune->record[tune->write][tune->class], tune->way,
+                   (double)(left_ns - tune->began_ns) / (double)tune->bytes);
     tune->began_ns = 0;
 }
 
-static int choose(struct ring_record *record)
+int ring_tune_choose(struct ring_record *record)
 {
     record->calls++;
-    if (record->tried[WAY_RING] < TRIES_RING)
-        return WAY_RING;
-    if (record->tried[WAY_DIRECT] < TRIES_DIRECT && record->cost[WAY_DIRECT] < HOPELESS * record->cost[WAY_RING])
-        return WAY_DIRECT;
-    const int best = record->cost[WAY_DIRECT] < record->cost[WAY_RING];
+    if (record->tried[RING_WAY_RING] < TRIES_RING)
+        return RING_WAY_RING;
+    if (record->tried[RING_WAY_DIRECT] < TRIES_DIRECT &&
+        record->cost[RING_WAY_DIRECT] < HOPELESS * record->cost[RING_WAY_RING])
+        return RING_WAY_DIRECT;
+    const int best = record->cost[RING_WAY_DIRECT] < record->cost[RING_WAY_RING];
     const double behind = record->cost[!best] / record->cost[best];
     const int period = behind < 1.3 ? TRY_CLOSE : TRY_AGAIN;
     return record->calls % period == 0 && behind < HOPELESS ? !best : best;
@@ -84,12 +85,12 @@ bool ring_tune_direct(struct ring *ring, struct ring_plan *plan, int64_t bytes)
     if (!may_go_direct(ring, plan))
         return false;
     tune->class = class_of(bytes);
-    tune->way = choose(&tune->record[ring->request->write][tune->class]);
+    tune->way = ring_tune_choose(&tune->record[ring->request->write][tune->class]);
     plan->tuned = true;
     tune->write = ring->request->write;
     tune->bytes = bytes;
     tune->began_ns = now_ns();
-    return tune->way == WAY_DIRECT;
+    return tune->way == RING_WAY_DIRECT;
 }
 
 void ring_tune_left(struct ring *ring)
@@ -102,12 +103,12 @@ void ring_explain(const struct ring *ring, bool write, char *ret_text, size_t by
 {
     const struct ring_tune *tune = &ring->shared->tune;
     const struct ring_record *record = &tune->record[write][tune->write == write ? tune->class : 0];
-    for (int class = 0; class < RING_CLASSES && record->tried[WAY_DIRECT] == 0; class ++)
+    for (int class = 0; class < RING_CLASSES && record->tried[RING_WAY_DIRECT] == 0; class ++)
         record = &tune->record[write][class]; /* the last call was one of the other kind: any size will do */
     ret_text[0] = '\0';
-    if (record->tried[WAY_RING] < 2 || record->tried[WAY_DIRECT] < 2)
+    if (record->tried[RING_WAY_RING] < 2 || record->tried[RING_WAY_DIRECT] < 2)
         return;
-    const double ring_rate = 1 / record->cost[WAY_RING], direct_rate = 1 / record->cost[WAY_DIRECT];
+    const double ring_rate = 1 / record->cost[RING_WAY_RING], direct_rate = 1 / record->cost[RING_WAY_DIRECT];
     snprintf(ret_text, bytes, "%s: %.2f GB/s through the ring, %.2f GB/s each rank for itself",
              ring_rate >= direct_rate ? "ring" : "independent", ring_rate, direct_rate);
 }

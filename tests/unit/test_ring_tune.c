@@ -1,0 +1,71 @@
+/* The choice between the ring and the direct way, from nothing but the cost of earlier calls.
+ * proves: COLL-5
+ * It would fail if the better way were not found, if trying the other cost more than a twentieth once both are known,
+ * or if a change of the machine went unnoticed. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+#include "mpiio/ring/ring_core.h"
+
+/* What `calls` calls cost in all, with these costs of the two ways. */
+static double run(struct ring_record *record, int calls, const double cost[2])
+{
+    double sum = 0;
+    for (int i = 0; i < calls; i++) {
+        const int way = ring_tune_choose(record);
+        ring_tune_note(record, way, cost[way]);
+        sum += cost[way];
+    }
+    return sum;
+}
+
+static void steady(void **unused)
+{
+    (void)unused;
+    static const double costs[][2] = {{1, 1.05}, {1, 1.25}, {1, 2},   {1, 3.9}, {1, 50},
+                                      {1.1, 1},  {2, 1},    {3.5, 1}, {30, 1}};
+    for (size_t i = 0; i < sizeof costs / sizeof costs[0]; i++) {
+        struct ring_record record = {0};
+        run(&record, 6, costs[i]); /* until both are known */
+        const double best = costs[i][0] < costs[i][1] ? costs[i][0] : costs[i][1];
+        const double sum = run(&record, 640, costs[i]);
+        if (sum > 640 * best * 1.05)
+            fail_msg("costs of %.2f and %.2f: %.1f %% above the better way", costs[i][0], costs[i][1],
+                     100 * (sum / (640 * best) - 1));
+    }
+}
+
+/* The first call through the ring pays for fresh memory: that says nothing of the next ones. */
+static void fresh_memory(void **unused)
+{
+    (void)unused;
+    struct ring_record record = {0};
+    assert_int_equal(ring_tune_choose(&record), RING_WAY_RING);
+    ring_tune_note(&record, RING_WAY_RING, 1000);
+    run(&record, 5, (double[]){1, 2});
+    assert_int_equal(ring_tune_choose(&record), RING_WAY_RING);
+}
+
+static void change(void **unused)
+{
+    (void)unused;
+    struct ring_record record = {0};
+    run(&record, 30, (double[]){1, 2});
+    assert_int_equal(ring_tune_choose(&record), RING_WAY_RING);
+    run(&record, 8, (double[]){5, 2}); /* ranks were moved to cores far apart, say */
+    assert_int_equal(ring_tune_choose(&record), RING_WAY_DIRECT);
+    run(&record, 200, (double[]){1, 2}); /* and back: found out when the ring is tried again */
+    assert_int_equal(ring_tune_choose(&record), RING_WAY_RING);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(steady), cmocka_unit_test(fresh_memory),
+                                       cmocka_unit_test(change)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
