@@ -31,10 +31,22 @@ void wait_set_hooks(const struct wait_hooks *given)
     atomic_store(&hooks, given);
 }
 
+static _Thread_local bool steps_nothing;
+
+void wait_steps_nothing(void)
+{
+    steps_nothing = true;
+}
+
+bool wait_may_step(void)
+{
+    return !steps_nothing;
+}
+
 static void step_others(void)
 {
     const struct wait_hooks *set = atomic_load_explicit(&hooks, memory_order_acquire);
-    if (set)
+    if (set && !steps_nothing)
         set->step();
 }
 

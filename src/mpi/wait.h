@@ -47,6 +47,9 @@ struct wait_hooks {
     void (*leave)(void); /* and is over */
 };
 void wait_set_hooks(const struct wait_hooks *given);
+/* The calling thread is one that pending operations may wait for: whatever it calls, it never goes on with them. */
+void wait_steps_nothing(void);
+bool wait_may_step(void);
 void wait_enter(void);
 void wait_leave(void);
 

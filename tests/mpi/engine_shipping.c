@@ -94,6 +94,14 @@ static void expect_info(MPI_File file, const char *key, const char *begin)
         complain("%s is '%s', not '%s…'", key, value, begin);
 }
 
+/* Two on each node. */
+static int usual_agents(void)
+{
+    const char *text = getenv("PIOLET_NODE_RANKS");
+    const int each = text ? atoi(text) : ranks, nodes = (ranks + each - 1) / each;
+    return ranks < 2 * nodes ? ranks : 2 * nodes;
+}
+
 /* ---- data: byte i of record n of a file is known ---- */
 
 static char byte_of(int64_t offset, int turn)
@@ -247,7 +255,7 @@ static void info(void)
     expect_info(file, "piolet_shipping", "on: ");
     set_hint(file, "IBM_io_buffer_size", "300000"); /* two blocks */
     char begin[60];
-    snprintf(begin, sizeof begin, "on: %d agents, parts of %d bytes", ranks < 2 ? ranks : 2, 2 * BLOCK);
+    snprintf(begin, sizeof begin, "on: %d agents, parts of %d bytes", usual_agents(), 2 * BLOCK);
     expect_info(file, "piolet_shipping", begin);
     check_record(file, (int64_t)rank * RECORD, RECORD, 2);
     well(MPI_File_set_atomicity(file, 1), "set_atomicity");
@@ -277,7 +285,7 @@ static void partition(void)
     const int count = 5 * BLOCK / RECORD;
     MPI_File file = open_file(MPI_MODE_UNIQUE_OPEN, "IBM_io_buffer_size", "1");
     char begin[60];
-    snprintf(begin, sizeof begin, "on: %d agents, parts of %d bytes, partitioned", ranks < 2 ? ranks : 2, BLOCK);
+    snprintf(begin, sizeof begin, "on: %d agents, parts of %d bytes, partitioned", usual_agents(), BLOCK);
     expect_info(file, "piolet_shipping", begin);
     const int64_t bytes = write_all_records(file, count, 4);
     MPI_Barrier(MPI_COMM_WORLD);

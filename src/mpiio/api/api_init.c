@@ -6,6 +6,7 @@
 #include "mpiio/api/api_operation.h"
 #include "mpiio/aux/aux.h"
 #include "mpiio/pending/pending.h"
+#include "mpiio/ship/ship.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -55,6 +56,7 @@ int MPI_Finalize(void)
     struct api api;
     api_begin_free(&api, "MPI_Finalize");
     pending_settle();
+    ship_finalize_coll();
     work_stop();
     pending_step();
     api_operations_sweep();
