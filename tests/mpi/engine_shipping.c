@@ -402,13 +402,45 @@ static void retried(void)
     MPI_File_close(&file);
 }
 
+/* A program that forgets to close its file: agents serve until all ranks have come to the end of MPI. */
+static MPI_File forgotten_file = MPI_FILE_NULL;
+
+static void forgotten(void)
+{
+    forgotten_file = open_file(0, "cb_nodes", "1");
+}
+
+static void write_forgotten(void)
+{
+    const struct timespec pause = {.tv_nsec = 200000000};
+    if (forgotten_file == MPI_FILE_NULL || rank == 0)
+        return;
+    nanosleep(&pause, NULL); /* rank 0, which has the agent, is in MPI_Finalize */
+    for (int i = 0; i < 20; i++)
+        write_record(forgotten_file, (int64_t)i * BLOCK + rank, RECORD, 9);
+}
+
+/* Of several nodes without MPI_THREAD_MULTIPLE: visibly off, and right all the same. */
+static void off(void)
+{
+    const int count = 3 * BLOCK / RECORD;
+    MPI_File file = open_file(0, NULL, NULL);
+    expect_info(file, "piolet_shipping",
+                "off: the ranks are on several nodes, and the MPI was not initialised with MPI_THREAD_MULTIPLE");
+    const int64_t bytes = write_all_records(file, count, 1);
+    MPI_File_close(&file);
+    if (rank == 0)
+        check_plain(bytes, 1);
+}
+
 int main(int argc, char **argv)
 {
     static const struct {
         const char *name;
         void (*run)(void);
-    } scenes[] = {{"busy", busy},           {"owner", owner}, {"info", info},      {"partition", partition},
-                  {"functions", functions}, {"lost", lost},   {"retried", retried}};
+    } scenes[] = {{"busy", busy},           {"owner", owner},         {"info", info},
+                  {"partition", partition}, {"functions", functions}, {"lost", lost},
+                  {"retried", retried},     {"forgotten", forgotten}, {"off", off}};
     int sum = 0;
     bool known = false;
     MPI_Init(&argc, &argv);
@@ -426,6 +458,7 @@ int main(int argc, char **argv)
         printf("%d ranks: %s is right\n", ranks, argv[2]);
     if (rank == 0 && path)
         unlink(path);
+    write_forgotten();
     MPI_Finalize();
-    return known && sum == 0 ? 0 : 1;
+    return known && sum == 0 && failures == 0 ? 0 : 1;
 }
