@@ -109,7 +109,6 @@ forgotten() # RANKS
 export PIOLET_NODE_RANKS=1
 PIOLET_THREADS=program scene 2 off
 export PIOLET_THREADS=multiple
-ENGINE_LACKS="$ENGINE_LACKS subset" # Open MPI's windows of two groups on one host disturb each other
 for PIOLET_NODE_RANKS in 1 2; do
     for ranks in 3 5; do
         for name in busy info partition functions; do

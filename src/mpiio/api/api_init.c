@@ -1,12 +1,12 @@
 /* Starting MPI: the moment to refuse combinations that look right and are not. Ending it: nothing of ours goes on. */
 #include "mpi/launcher.h"
 #include "mpi/real.h"
+#include "mpi/service.h"
 #include "mpiio/api/api.h"
 #include "mpiio/api/api_hook.h"
 #include "mpiio/api/api_operation.h"
 #include "mpiio/aux/aux.h"
 #include "mpiio/pending/pending.h"
-#include "mpiio/ship/ship.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -56,7 +56,7 @@ int MPI_Finalize(void)
     struct api api;
     api_begin_free(&api, "MPI_Finalize");
     pending_settle();
-    ship_finalize_coll();
+    service_stop_all_coll();
     work_stop();
     pending_step();
     api_operations_sweep();

@@ -61,7 +61,4 @@ pl_status ship_partition_map_coll(struct file *file, int64_t part_bytes, int cou
 /* Agents write what they hold, and end. In any case; what failed is told. */
 pl_status ship_close_coll(struct file *file, struct pl_error *error);
 
-/* MPI is about to end: of files that the program has forgotten to close, no agent calls it any more. */
-void ship_finalize_coll(void);
-
 #endif

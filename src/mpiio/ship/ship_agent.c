@@ -7,14 +7,9 @@
 
 #include <linux/futex.h>
 #include <pthread.h>
-#include <sched.h>
 #include <signal.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
-
-/* Messages ring no bell. They are looked for often while some come, and later now and then, at little cost. */
-enum { TURNS_AWAKE = 50, NAP_FIRST_NS = 50000, NAP_LONGEST_NS = 1000000 };
 
 struct ship_agent {
     struct ship_agent_setup setup;
@@ -130,20 +125,13 @@ static void serve_batch(struct ship_agent *agent)
     }
 }
 
-/* Not wait_until(): an agent that nobody needs must not wake up, unless it has to look for messages. */
+/* Messages ring no bell: they are looked for. Where none come, an agent that nobody needs does not wake up. */
 static void rest(struct ship_agent *agent, _Atomic uint32_t *bell, uint32_t seen)
 {
-    struct timespec nap = {.tv_nsec = NAP_LONGEST_NS};
-    const int naps = agent->idle++ - TURNS_AWAKE;
-    if (agent->port && naps < 0) {
-        sched_yield();
-        return;
-    }
-    if (naps < 5 && NAP_FIRST_NS << naps < NAP_LONGEST_NS)
-        nap.tv_nsec = NAP_FIRST_NS << naps;
+    if (agent->port)
+        wait_idle(&agent->idle, bell, seen);
     else
-        agent->idle--; /* it stays like this */
-    syscall(SYS_futex, (uint32_t *)bell, FUTEX_WAIT, seen, agent->port ? &nap : NULL, NULL, 0);
+        syscall(SYS_futex, (uint32_t *)bell, FUTEX_WAIT, seen, NULL, NULL, 0);
 }
 
 static bool is_needed(const struct ship_agent *agent)

@@ -3,6 +3,7 @@
 #define PIOLET_MPIIO_SHIP_CORE_H
 
 #include "mpi/node.h"
+#include "mpi/service.h"
 #include "mpiio/file/file.h"
 #include "mpiio/ship/ship.h"
 #include "mpiio/ship/ship_agent.h"
@@ -21,8 +22,7 @@ struct ship {
     struct ship_segment *segment;
     MPI_Comm comm;       /* for messages between nodes, and nothing else; MPI_COMM_NULL: none are needed */
     const char *missing; /* why shipping cannot be had at all, the same on all ranks; NULL: it can */
-    struct ship *next_spanning;
-    MPI_Request farewell;
+    struct service service;
     struct ship_setting setting;
     struct ship_agent *agent; /* of this rank; NULL: it has none */
     struct ship_counts past;  /* of agents that it had before */

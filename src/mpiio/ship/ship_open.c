@@ -7,29 +7,6 @@
 
 #include <sys/mman.h>
 
-/* Files whose agents call MPI, so that they can be stopped before it ends. */
-static pthread_mutex_t spanning_lock = PTHREAD_MUTEX_INITIALIZER;
-static struct ship *spanning;
-
-static void note_spanning(struct ship *ship)
-{
-    pthread_mutex_lock(&spanning_lock);
-    ship->next_spanning = spanning;
-    spanning = ship;
-    pthread_mutex_unlock(&spanning_lock);
-}
-
-static void forget_spanning(struct ship *ship)
-{
-    pthread_mutex_lock(&spanning_lock);
-    for (struct ship **place = &spanning; *place; place = &(*place)->next_spanning)
-        if (*place == ship) {
-            *place = ship->next_spanning;
-            break;
-        }
-    pthread_mutex_unlock(&spanning_lock);
-}
-
 /* ---- memory ---- */
 
 /* A rank that shares memory with nobody is a node of its own. */
@@ -81,7 +58,7 @@ static pl_status open_messages_coll(const struct file *file, MPI_Comm *ret_comm,
 
 static void free_coll(struct ship *ship)
 {
-    forget_spanning(ship);
+    service_end(&ship->service);
     ship_agent_free(ship->agent);
     wait_enter();
     if (ship->comm != MPI_COMM_NULL)
@@ -92,6 +69,17 @@ static void free_coll(struct ship *ship)
     mem_free(ship->setting.map.ranks);
     mem_free(ship->wanted.ranks);
     mem_free(ship);
+}
+
+/* MPI ends, and the file is still open. */
+static void stop(void *arg)
+{
+    struct ship *ship = arg;
+    struct pl_error lost = {0}; /* nobody is left to be told */
+    if (ship->agent)
+        ship_agent_flush(ship->agent, &lost);
+    ship_agent_free(ship->agent);
+    ship->agent = NULL;
 }
 
 static void init(struct ship *ship, const struct node *node)
@@ -117,7 +105,7 @@ void ship_open_coll(struct file *file)
     open_memory_coll(file, &node, &error);
     real.Query_thread(&level);
     const int64_t mine = level;
-    if (agree_run_coll(&agree, file->comm, file->rank, &error, &mine, 1) != PL_OK) {
+    if (agree_run_coll(&agree, file->comm, file->rank, &error, &mine, 1) != PL_OK || !ship) { /* on all ranks */
         node_close(&node);
         mem_free(ship);
         return;
@@ -130,8 +118,10 @@ void ship_open_coll(struct file *file)
         free_coll(ship);
         return;
     }
-    if (ship->comm != MPI_COMM_NULL)
-        note_spanning(ship);
+    if (ship->comm != MPI_COMM_NULL) {
+        ship->service = (struct service){.comm = ship->comm, .stop = stop, .arg = ship};
+        service_begin(&ship->service);
+    }
     file->ship = ship;
 }
 
@@ -148,26 +138,4 @@ pl_status ship_close_coll(struct file *file, struct pl_error *error)
     free_coll(ship);
     file->ship = NULL;
     return error->status;
-}
-
-/* ---- the end of MPI ---- */
-
-/* All ranks that share such a file come here, since a file is closed by all or by none. */
-void ship_finalize_coll(void)
-{
-    pthread_mutex_lock(&spanning_lock);
-    struct ship *first = spanning;
-    spanning = NULL;
-    pthread_mutex_unlock(&spanning_lock);
-    for (struct ship *ship = first; ship; ship = ship->next_spanning)
-        if (real.Ibarrier(ship->comm, &ship->farewell) != MPI_SUCCESS)
-            ship->farewell = MPI_REQUEST_NULL;
-    for (struct ship *ship = first; ship; ship = ship->next_spanning) {
-        struct pl_error lost = {0}; /* nobody is left to be told */
-        wait_request(&ship->farewell);
-        if (ship->agent)
-            ship_agent_flush(ship->agent, &lost);
-        ship_agent_free(ship->agent);
-        ship->agent = NULL;
-    }
 }

@@ -4,13 +4,7 @@
 #include "mpi/wait.h"
 #include "mpiio/error/error.h"
 
-#include <sched.h>
 #include <string.h>
-#include <time.h>
-
-/* An answer from another node takes tens of microseconds. Naps leave the MPI, which may have one lock for all threads,
- * to the agent of this process. */
-enum { TURNS_AWAKE = 100, NAP_NS = 50000 };
 
 static void receive(struct ship_remote *remote, void *to, size_t bytes, int from, int tag, MPI_Comm comm)
 {
@@ -42,25 +36,6 @@ void ship_remote_post(struct ship_remote *remote, MPI_Comm comm, struct ship_box
         send(remote, box->data, bytes, agent, SHIP_TAG_WRITTEN + box->index, comm);
 }
 
-/* True where it failed, too. */
-static bool is_over(struct ship_remote *remote)
-{
-    int done = 0;
-    if (remote->code == MPI_SUCCESS)
-        remote->code = real.Testall(remote->count, remote->requests, &done, MPI_STATUSES_IGNORE);
-    return done || remote->code != MPI_SUCCESS;
-}
-
-static void take_rest(int turn, MPI_Comm poke)
-{
-    const struct timespec nap = {.tv_nsec = NAP_NS};
-    wait_poke(poke);
-    if (turn < TURNS_AWAKE)
-        sched_yield();
-    else
-        nanosleep(&nap, NULL);
-}
-
 static void give_up(struct ship_remote *remote)
 {
     for (int i = 0; i < remote->count; i++) {
@@ -82,8 +57,8 @@ static void open_answer(const struct ship_answer *answer, struct ship_box *box)
 
 pl_status ship_remote_wait(struct ship_remote *remote, struct ship_box *box, MPI_Comm poke, struct pl_error *error)
 {
-    for (int turn = 0; !is_over(remote); turn += turn < TURNS_AWAKE)
-        take_rest(turn, poke);
+    if (remote->code == MPI_SUCCESS)
+        remote->code = wait_answer(remote->count, remote->requests, poke);
     remote->posted = false;
     if (remote->code == MPI_SUCCESS) {
         open_answer(&remote->answer, box);
