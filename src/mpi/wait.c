@@ -176,8 +176,9 @@ int wait_request(MPI_Request *request)
 
 int wait_answer(int count, MPI_Request *requests, MPI_Comm comm)
 {
+    MPI_Status statuses[WAIT_ANSWERS_MAX];
     int done = 0, code;
-    for (int turn = 0; (code = real.Testall(count, requests, &done, MPI_STATUSES_IGNORE)) == MPI_SUCCESS && !done;) {
+    for (int turn = 0; (code = real.Testall(count, requests, &done, statuses)) == MPI_SUCCESS && !done;) {
         wait_poke(comm);
         if (turn++ < ANSWER_TURNS)
             sched_yield();

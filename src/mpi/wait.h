@@ -61,6 +61,7 @@ int wait_request(MPI_Request *request);
 
 /* Waits for messages that another thread, here or elsewhere, has to answer; MPI's code. It naps, so that an MPI with
  * one lock for all threads is left to them. `comm` as in wait_until(). */
+enum { WAIT_ANSWERS_MAX = 4 };
 int wait_answer(int count, MPI_Request *requests, MPI_Comm comm);
 
 /* One turn, without anything to do, of a thread that looks for messages: often while some come, and later now and then,

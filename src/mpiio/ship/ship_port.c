@@ -87,8 +87,9 @@ static void accept_request(struct ship_port *port, struct slot *slot)
 
 static bool messages_are_over(struct slot *slot)
 {
+    MPI_Status statuses[2];
     int done = 0;
-    if (real.Testall(slot->count, slot->requests, &done, MPI_STATUSES_IGNORE) == MPI_SUCCESS)
+    if (real.Testall(slot->count, slot->requests, &done, statuses) == MPI_SUCCESS)
         return done;
     slot->state = FREE; /* MPI has failed: its rank has heard of it */
     return false;
