@@ -15,6 +15,11 @@ enum {
     WATCH_SHORT = 20,     /* turns of watching a bell before sleeping, where others want the core, */
     WATCH_LONG = 500,     /* and where nobody does */
     BELL_NAP_NS = 200000, /* then MPI is poked again */
+    ANSWER_TURNS = 100,   /* an answer from another node takes tens of microseconds */
+    ANSWER_NAP_NS = 50000,
+    IDLE_TURNS = 50,
+    IDLE_DOUBLINGS = 5,
+    IDLE_NAP_FIRST_NS = 31250, /* up to a millisecond */
 };
 
 static void relax(void)
@@ -31,10 +36,22 @@ void wait_set_hooks(const struct wait_hooks *given)
     atomic_store(&hooks, given);
 }
 
+static _Thread_local bool steps_nothing;
+
+void wait_steps_nothing(void)
+{
+    steps_nothing = true;
+}
+
+bool wait_may_step(void)
+{
+    return !steps_nothing;
+}
+
 static void step_others(void)
 {
     const struct wait_hooks *set = atomic_load_explicit(&hooks, memory_order_acquire);
-    if (set)
+    if (set && !steps_nothing)
         set->step();
 }
 
@@ -142,6 +159,31 @@ int wait_request(MPI_Request *request)
     while ((code = real.Test(request, &done, MPI_STATUS_IGNORE)) == MPI_SUCCESS && !done)
         wait_turn(&pace);
     return code;
+}
+
+int wait_answer(int count, MPI_Request *requests, MPI_Comm comm)
+{
+    MPI_Status statuses[WAIT_ANSWERS_MAX];
+    int done = 0, code;
+    for (int turn = 0; (code = real.Testall(count, requests, &done, statuses)) == MPI_SUCCESS && !done;) {
+        wait_poke(comm);
+        if (turn++ < ANSWER_TURNS)
+            sched_yield();
+        else
+            nap(NULL, 0, ANSWER_NAP_NS);
+        turn = turn < ANSWER_TURNS ? turn : ANSWER_TURNS;
+    }
+    return code;
+}
+
+void wait_idle(int *idle, _Atomic uint32_t *word, uint32_t seen)
+{
+    if (*idle < IDLE_TURNS)
+        sched_yield();
+    else
+        nap(word, seen, (long)IDLE_NAP_FIRST_NS << (*idle - IDLE_TURNS));
+    if (*idle < IDLE_TURNS + IDLE_DOUBLINGS)
+        ++*idle;
 }
 
 void wait_turn(struct wait_pace *pace)

@@ -44,6 +44,9 @@ struct wait_hooks {
     void (*leave)(void); /* and is over */
 };
 void wait_set_hooks(const struct wait_hooks *given);
+/* The calling thread is one that pending operations may wait for: whatever it calls, it never goes on with them. */
+void wait_steps_nothing(void);
+bool wait_may_step(void);
 void wait_enter(void);
 void wait_leave(void);
 
@@ -52,6 +55,16 @@ void wait_poke(MPI_Comm comm);
 
 /* Waits for a request; MPI's code. */
 int wait_request(MPI_Request *request);
+
+/* Waits for messages that another thread, here or elsewhere, has to answer; MPI's code. It naps, so that an MPI with
+ * one lock for all threads is left to them. `comm` as in wait_until(). */
+enum { WAIT_ANSWERS_MAX = 4 };
+int wait_answer(int count, MPI_Request *requests, MPI_Comm comm);
+
+/* One turn, without anything to do, of a thread that looks for messages: often while some come, and later now and then,
+ * at little cost. `idle` counts such turns. `word`: a futex that ends the nap when it is not `seen` any more, or NULL.
+ */
+void wait_idle(int *idle, _Atomic uint32_t *word, uint32_t seen);
 
 /* One turn of a loop that tests MPI requests: lets other ranks of this core run when nothing has moved for a while. */
 struct wait_pace {

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# proves: GPFS-1 GPFS-6
-# The engine on several hosts: shared file pointers in a window, exchange by messages over a network. Two network namespaces with
+# proves: GPFS-1 GPFS-2 GPFS-6
+# The engine on several hosts: shared file pointers in a window, exchange and data shipping by messages over a network. Two network namespaces with
 # host names and shared memory of their own stand for the hosts. Fails on wrong data, on a hang, or when no byte
 # crosses the network between them.
 # timeout: 300
@@ -38,3 +38,19 @@ for ranks in 2 4; do
 done
 sent=$(($(hosts_bytes_sent 0) - before))
 [ "$sent" -gt 100000 ] || fail "only $sent bytes crossed the network"
+
+# Agents answer over the network. With threads Open MPI has no windows across hosts: the shared file pointer has a server.
+expect_exit 0 mpicc.openmpi -std=c11 -D_GNU_SOURCE -g "-I$SOURCE/include" "$SOURCE/tests/mpi/engine_shipping.c" \
+    -o "$TMP/shipping" -ldl
+for name in busy owner; do
+    expect_exit 0 across_hosts 4 -x PIOLET_THREADS=multiple "$TMP/shipping" "$TMP/file" $name
+    expect_in "$OUT" "4 ranks: $name is right"
+done
+hints="piolet_strategy=shipping IBM_io_buffer_size=256k"
+for how in --quiet --unique; do
+    across_hosts 4 -x PIOLET_HINTS="$hints" "$FUZZ" "$TMP/ship" --seed 4 --cases 30 --alarm 60 "$how" \
+        >"$OUT" 2>"$ERR" </dev/null || {
+        tail -n 20 "$OUT" "$ERR" >&2
+        fail "data shipping on two hosts, $how"
+    }
+done

@@ -94,6 +94,14 @@ static void expect_info(MPI_File file, const char *key, const char *begin)
         complain("%s is '%s', not '%s…'", key, value, begin);
 }
 
+/* Two on each node. */
+static int usual_agents(void)
+{
+    const char *text = getenv("PIOLET_NODE_RANKS");
+    const int each = text ? atoi(text) : ranks, nodes = (ranks + each - 1) / each;
+    return ranks < 2 * nodes ? ranks : 2 * nodes;
+}
+
 /* ---- data: byte i of record n of a file is known ---- */
 
 static char byte_of(int64_t offset, int turn)
@@ -247,7 +255,7 @@ static void info(void)
     expect_info(file, "piolet_shipping", "on: ");
     set_hint(file, "IBM_io_buffer_size", "300000"); /* two blocks */
     char begin[60];
-    snprintf(begin, sizeof begin, "on: %d agents, parts of %d bytes", ranks < 2 ? ranks : 2, 2 * BLOCK);
+    snprintf(begin, sizeof begin, "on: %d agents, parts of %d bytes", usual_agents(), 2 * BLOCK);
     expect_info(file, "piolet_shipping", begin);
     check_record(file, (int64_t)rank * RECORD, RECORD, 2);
     well(MPI_File_set_atomicity(file, 1), "set_atomicity");
@@ -277,7 +285,7 @@ static void partition(void)
     const int count = 5 * BLOCK / RECORD;
     MPI_File file = open_file(MPI_MODE_UNIQUE_OPEN, "IBM_io_buffer_size", "1");
     char begin[60];
-    snprintf(begin, sizeof begin, "on: %d agents, parts of %d bytes, partitioned", ranks < 2 ? ranks : 2, BLOCK);
+    snprintf(begin, sizeof begin, "on: %d agents, parts of %d bytes, partitioned", usual_agents(), BLOCK);
     expect_info(file, "piolet_shipping", begin);
     const int64_t bytes = write_all_records(file, count, 4);
     MPI_Barrier(MPI_COMM_WORLD);
@@ -394,13 +402,45 @@ static void retried(void)
     MPI_File_close(&file);
 }
 
+/* A program that forgets to close its file: agents serve until all ranks have come to the end of MPI. */
+static MPI_File forgotten_file = MPI_FILE_NULL;
+
+static void forgotten(void)
+{
+    forgotten_file = open_file(0, "cb_nodes", "1");
+}
+
+static void write_forgotten(void)
+{
+    const struct timespec pause = {.tv_nsec = 200000000};
+    if (forgotten_file == MPI_FILE_NULL || rank == 0)
+        return;
+    nanosleep(&pause, NULL); /* rank 0, which has the agent, is in MPI_Finalize */
+    for (int i = 0; i < 20; i++)
+        write_record(forgotten_file, (int64_t)i * BLOCK + rank, RECORD, 9);
+}
+
+/* Of several nodes without MPI_THREAD_MULTIPLE: visibly off, and right all the same. */
+static void off(void)
+{
+    const int count = 3 * BLOCK / RECORD;
+    MPI_File file = open_file(0, NULL, NULL);
+    expect_info(file, "piolet_shipping",
+                "off: the ranks are on several nodes, and the MPI was not initialised with MPI_THREAD_MULTIPLE");
+    const int64_t bytes = write_all_records(file, count, 1);
+    MPI_File_close(&file);
+    if (rank == 0)
+        check_plain(bytes, 1);
+}
+
 int main(int argc, char **argv)
 {
     static const struct {
         const char *name;
         void (*run)(void);
-    } scenes[] = {{"busy", busy},           {"owner", owner}, {"info", info},      {"partition", partition},
-                  {"functions", functions}, {"lost", lost},   {"retried", retried}};
+    } scenes[] = {{"busy", busy},           {"owner", owner},         {"info", info},
+                  {"partition", partition}, {"functions", functions}, {"lost", lost},
+                  {"retried", retried},     {"forgotten", forgotten}, {"off", off}};
     int sum = 0;
     bool known = false;
     MPI_Init(&argc, &argv);
@@ -418,6 +458,7 @@ int main(int argc, char **argv)
         printf("%d ranks: %s is right\n", ranks, argv[2]);
     if (rank == 0 && path)
         unlink(path);
+    write_forgotten();
     MPI_Finalize();
-    return known && sum == 0 ? 0 : 1;
+    return known && sum == 0 && failures == 0 ? 0 : 1;
 }

@@ -1,11 +1,21 @@
 #include "mpiio/api/api_hook.h"
 
+#include "mpi/wait.h"
 #include "mpiio/pending/pending.h"
+
+#include <mpi.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool threads_are(const char *value)
+{
+    const char *setting = getenv("PIOLET_THREADS");
+    return setting && strcmp(setting, value) == 0;
+}
 
 #if PIOLET_IS_OPENMPI
 #include <dlfcn.h>
 #include <pthread.h>
-#include <string.h>
 
 typedef int hook_function(void);
 
@@ -14,7 +24,7 @@ static bool hook_is_in;
 
 static int step(void)
 {
-    return pending_step();
+    return wait_may_step() && pending_step();
 }
 
 static void call_hook(const char *name)
@@ -56,18 +66,20 @@ void api_hook_leave(void)
 {
 }
 
+/* Only shipping across nodes needs more than the program does, and it costs every call a lock. */
 int api_hook_thread_level(int wanted)
 {
-    return wanted;
+    const char *hints = getenv("PIOLET_HINTS");
+    if (threads_are("program"))
+        return wanted;
+    return threads_are("multiple") || (hints && strstr(hints, "piolet_strategy=shipping")) ? MPI_THREAD_MULTIPLE
+                                                                                           : wanted;
 }
 #else
 #include "mpi/real.h"
-#include "mpi/wait.h"
 
 #include <pthread.h>
 #include <signal.h>
-#include <stdlib.h>
-#include <string.h>
 
 static pthread_mutex_t hook_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t hook_wanted = PTHREAD_COND_INITIALIZER;
@@ -165,7 +177,6 @@ void api_hook_remove(void)
 
 int api_hook_thread_level(int wanted)
 {
-    const char *setting = getenv("PIOLET_THREADS");
-    return setting && strcmp(setting, "program") == 0 ? wanted : MPI_THREAD_MULTIPLE;
+    return threads_are("program") ? wanted : MPI_THREAD_MULTIPLE;
 }
 #endif

@@ -1,6 +1,7 @@
 /* Starting MPI: the moment to refuse combinations that look right and are not. Ending it: nothing of ours goes on. */
 #include "mpi/launcher.h"
 #include "mpi/real.h"
+#include "mpi/service.h"
 #include "mpiio/api/api.h"
 #include "mpiio/api/api_hook.h"
 #include "mpiio/api/api_operation.h"
@@ -55,6 +56,7 @@ int MPI_Finalize(void)
     struct api api;
     api_begin_free(&api, "MPI_Finalize");
     pending_settle();
+    service_stop_all_coll();
     work_stop();
     pending_step();
     api_operations_sweep();

@@ -169,11 +169,19 @@ int MPI_File_seek(MPI_File fh, MPI_Offset offset, int whence)
     struct file *file = api.file;
     if (file->is_system)
         return api_end_system(file, api_system.File_seek(file->system, offset, whence));
+    struct view *view = file_view(file);
     int64_t target;
-    pthread_mutex_lock(&file->lock);
-    if (file_seek_target(file, file->view, offset, whence, file->position, &target, &api.error) == PL_OK)
+    if (whence == MPI_SEEK_END) { /* agents and the like are waited for: not under the lock */
+        file_seek_target(file, view, offset, whence, 0, &target, &api.error);
+        pthread_mutex_lock(&file->lock);
+    } else {
+        pthread_mutex_lock(&file->lock);
+        file_seek_target(file, view, offset, whence, file->position, &target, &api.error);
+    }
+    if (api.error.status == PL_OK)
         file->position = target;
     pthread_mutex_unlock(&file->lock);
+    view_unref(view);
     return api_end(&api);
 }
 API_ALIAS(File_seek);

@@ -294,7 +294,7 @@ pl_status file_set_size_coll(struct file *file, int64_t bytes, struct pl_error *
         return error->status;
     if (file->rank == 0 && ship_flush(file, true, error) == PL_OK &&
         storage_truncate(file->storage, bytes, error) == PL_OK)
-        ship_size_changed(file);
+        ship_size_changed(file, error);
     return part_coll(file, error);
 }
 

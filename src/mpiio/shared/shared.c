@@ -3,6 +3,7 @@
 #include "mpi/real.h"
 #include "mpi/wait.h"
 #include "mpiio/error/error.h"
+#include "mpiio/shared/shared_server.h"
 
 pl_status shared_open_coll(struct shared *shared, const struct node *node, void *place, MPI_Comm comm, int rank,
                            struct pl_error *error)
@@ -12,6 +13,8 @@ pl_status shared_open_coll(struct shared *shared, const struct node *node, void 
         shared->words = place;
         return PL_OK;
     }
+    if (shared_server_is_needed_coll(comm, rank))
+        return shared_server_open_coll(comm, rank, &shared->server, error);
     const MPI_Aint bytes = rank == 0 ? 2 * sizeof(int64_t) : 0;
     wait_enter();
     int code = real.Win_allocate(bytes, sizeof(int64_t), MPI_INFO_NULL, comm, &shared->window_words, &shared->window);
@@ -32,12 +35,17 @@ void shared_close_coll(struct shared *shared)
         real.Win_free(&shared->window);
         wait_leave();
     }
+    if (shared->server)
+        shared_server_close_coll(shared->server);
     *shared = (struct shared){.window = MPI_WIN_NULL};
 }
 
-static pl_status window_do(struct shared *shared, int word, MPI_Op op, int64_t value, int64_t *ret_before,
-                           struct pl_error *error)
+static pl_status change_far(struct shared *shared, int word, MPI_Op op, int64_t value, int64_t *ret_before,
+                            struct pl_error *error)
 {
+    if (shared->server)
+        return shared_server_do(shared->server, word, op == MPI_REPLACE ? SHARED_SET : SHARED_ADD, value, ret_before,
+                                error);
     int code = real.Fetch_and_op(&value, ret_before, MPI_INT64_T, 0, word, op, shared->window);
     if (code == MPI_SUCCESS)
         code = real.Win_flush(0, shared->window);
@@ -47,7 +55,7 @@ static pl_status window_do(struct shared *shared, int word, MPI_Op op, int64_t v
 pl_status shared_fetch_add(struct shared *shared, int64_t etypes, int64_t *ret_before, struct pl_error *error)
 {
     if (!shared->words)
-        return window_do(shared, shared->turn, MPI_SUM, etypes, ret_before, error);
+        return change_far(shared, shared->turn, MPI_SUM, etypes, ret_before, error);
     *ret_before = atomic_fetch_add(&shared->words[shared->turn], etypes);
     return PL_OK;
 }
@@ -56,7 +64,7 @@ pl_status shared_prepare(struct shared *shared, int64_t etypes, struct pl_error 
 {
     int64_t before;
     if (!shared->words)
-        return window_do(shared, !shared->turn, MPI_REPLACE, etypes, &before, error);
+        return change_far(shared, !shared->turn, MPI_REPLACE, etypes, &before, error);
     atomic_store(&shared->words[!shared->turn], etypes);
     return PL_OK;
 }
@@ -69,7 +77,7 @@ void shared_turn(struct shared *shared)
 pl_status shared_get(struct shared *shared, int64_t *ret_etypes, struct pl_error *error)
 {
     if (!shared->words)
-        return window_do(shared, shared->turn, MPI_NO_OP, 0, ret_etypes, error);
+        return change_far(shared, shared->turn, MPI_NO_OP, 0, ret_etypes, error);
     *ret_etypes = atomic_load(&shared->words[shared->turn]);
     return PL_OK;
 }

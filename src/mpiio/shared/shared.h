@@ -1,6 +1,6 @@
 /* The shared file pointer, in etypes of the view: a number that ranks fetch and add to at once. It lies in the memory
- * that the ranks of a node share, or in a window of rank 0 where the file's ranks are on several nodes. No lock, no
- * file. */
+ * that the ranks of a node share, or in a window of rank 0 where the file's ranks are on several nodes (or with a
+ * thread of it, shared_server.h). No lock, no file. */
 #ifndef PIOLET_MPIIO_SHARED_SHARED_H
 #define PIOLET_MPIIO_SHARED_SHARED_H
 
@@ -11,11 +11,13 @@
 
 /* There are two words. One is in force; the other is where rank 0 prepares the next value, which holds when all have
  * turned to it: so one meeting of the ranks is enough to set the pointer. */
+struct shared_server;
 struct shared {
-    _Atomic int64_t *words; /* in the node's segment; NULL: the window is used */
+    _Atomic int64_t *words; /* in the node's segment; NULL: the window or the server is used */
     int turn;               /* which word is in force */
     MPI_Win window;
     int64_t *window_words;
+    struct shared_server *server; /* in the place of the window */
 };
 
 enum { SHARED_BYTES = 64 }; /* what it needs of the segment: a cache line of its own */

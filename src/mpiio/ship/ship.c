@@ -31,7 +31,7 @@ pl_status ship_access(struct file *file, const struct access_request *request, c
     pthread_rwlock_rdlock(&file->ship_lock); /* nobody changes who serves while something is under way */
     struct ship *ship = file->ship;
     if (ship && ship->setting.on && !manner->atomic)
-        ship_send(file, ship, request, manner->poke, ret_done, error);
+        ship_send(ship, request, manner->poke, ret_done, error);
     else
         access_itself(file, request, manner, ret_done, error);
     pthread_rwlock_unlock(&file->ship_lock);
@@ -45,49 +45,60 @@ bool ship_holds(const struct file *file)
     return file->ship && file->ship->setting.on && file->ship->setting.partitioned;
 }
 
-static pl_status flush_agent(struct file *file, struct ship *ship, struct ship_box *box, int agent, bool drop,
-                             struct pl_error *error)
+/* A command without data to every agent, one after the other. */
+static pl_status tell_agents(struct file *file, enum ship_command command, struct pl_error *error)
 {
-    box->agent = agent;
-    box->command = drop ? SHIP_DROP : SHIP_FLUSH;
-    box->pieces = 0;
-    ship_box_post(ship->segment, box);
-    return ship_box_wait(ship, box, file->comm, error);
+    pthread_rwlock_rdlock(&file->ship_lock);
+    struct ship *ship = file->ship;
+    struct ship_box *box;
+    ship_boxes_take(ship, 1, file->comm, &box);
+    for (int rank = 0; rank < file->size; rank++) {
+        struct pl_error own = {0};
+        if (!ship_map_has(&ship->setting.map, rank))
+            continue;
+        box->agent = rank;
+        box->command = (int32_t)command;
+        box->pieces = 0;
+        ship_post(ship, box);
+        if (ship_box_wait(ship, box, file->comm, &own) != PL_OK && error->status == PL_OK)
+            *error = own;
+    }
+    ship_boxes_give(ship, &box, 1);
+    pthread_rwlock_unlock(&file->ship_lock);
+    return error->status;
 }
 
 pl_status ship_flush(struct file *file, bool drop, struct pl_error *error)
 {
-    if (!ship_holds(file))
-        return PL_OK;
-    pthread_rwlock_rdlock(&file->ship_lock);
-    struct ship *ship = file->ship;
+    return ship_holds(file) ? tell_agents(file, drop ? SHIP_DROP : SHIP_FLUSH, error) : PL_OK;
+}
+
+static pl_status held_end(struct file *file, int64_t *ret_end, struct pl_error *error)
+{
     struct ship_box *box;
-    ship_boxes_take(file, ship, 1, file->comm, &box);
-    for (int rank = 0; rank < file->size; rank++) {
-        struct pl_error own = {0};
-        if (ship_map_has(&ship->setting.map, rank) && flush_agent(file, ship, box, rank, drop, &own) != PL_OK &&
-            error->status == PL_OK)
-            *error = own;
-    }
-    ship_boxes_give(file, ship, &box, 1);
+    pthread_rwlock_rdlock(&file->ship_lock);
+    ship_boxes_take(file->ship, 1, file->comm, &box);
+    ship_held_end(file->ship, box, file->comm, ret_end, error);
+    ship_boxes_give(file->ship, &box, 1);
     pthread_rwlock_unlock(&file->ship_lock);
     return error->status;
 }
 
 pl_status ship_size(struct file *file, int64_t *ret_bytes, struct pl_error *error)
 {
+    int64_t held = 0;
+    if (ship_holds(file) && held_end(file, &held, error)) /* first: what is written meanwhile counts all the same */
+        return error->status;
     if (storage_size(file->storage, ret_bytes, error))
         return error->status;
-    const int64_t cached = ship_holds(file) ? atomic_load(&file->ship->segment->cached_end) : 0;
-    if (cached > *ret_bytes)
-        *ret_bytes = cached;
+    if (held > *ret_bytes)
+        *ret_bytes = held;
     return PL_OK;
 }
 
-void ship_size_changed(struct file *file)
+pl_status ship_size_changed(struct file *file, struct pl_error *error)
 {
-    if (ship_holds(file))
-        atomic_store(&file->ship->segment->cached_end, 0);
+    return ship_holds(file) ? tell_agents(file, SHIP_RESIZE, error) : PL_OK;
 }
 
 /* ---- what a program may learn ---- */

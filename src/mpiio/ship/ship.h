@@ -1,8 +1,8 @@
 /* Data shipping: every block of the file is bound to one agent, and only that agent accesses it (strategy `shipping`);
  * partitioning: the agents keep their blocks in memory meanwhile (MPI_MODE_UNIQUE_OPEN, or piolet_partition_start()).
  *
- * It is state of the whole file: it changes where all ranks meet, while nothing is shipped. On one node only; where the
- * ranks cannot share memory, it stays off and MPI_File_get_info says so. */
+ * It is state of the whole file: it changes where all ranks meet, while nothing is shipped. Agents on other nodes are
+ * reached by messages, which needs MPI_THREAD_MULTIPLE; without it, it stays off and MPI_File_get_info says so. */
 #ifndef PIOLET_MPIIO_SHIP_SHIP_H
 #define PIOLET_MPIIO_SHIP_SHIP_H
 
@@ -48,7 +48,7 @@ void ship_count_prefetch(struct file *file, struct prefetch_counts *ret_counts, 
 pl_status ship_update_coll(struct file *file, struct pl_error *error);
 
 /* Rank 0 has changed the size: agents have been told to drop what they held. Only rank 0 calls it. */
-void ship_size_changed(struct file *file);
+pl_status ship_size_changed(struct file *file, struct pl_error *error);
 
 /* Is there anything that agents may have to write? The same on all ranks. */
 bool ship_holds(const struct file *file);

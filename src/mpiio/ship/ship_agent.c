@@ -3,6 +3,7 @@
 #include "mpi/wait.h"
 #include "mpiio/mem.h"
 #include "mpiio/ship/ship_combine.h"
+#include "mpiio/ship/ship_port.h"
 
 #include <linux/futex.h>
 #include <pthread.h>
@@ -14,11 +15,14 @@ struct ship_agent {
     struct ship_agent_setup setup;
     pthread_t thread;
     atomic_bool ends;
-    pthread_mutex_t busy; /* while it serves: guards what follows */
+    struct ship_port *port; /* the thread's own; NULL: no messages come */
+    int idle;               /* turns without anything to do, one after the other */
+    pthread_mutex_t busy;   /* while it serves: guards what follows */
     struct ship_combine combine;
     struct ship_cache *cache;
     struct ship_box *batch[SHIP_BATCH];
-    int count, next_rank;
+    int remote, count; /* those from the port come first */
+    int next_place;
     struct ship_agent_counts counts;
 };
 
@@ -28,16 +32,17 @@ struct ship_agent {
 static bool find_posted(struct ship_agent *agent)
 {
     const struct ship_agent_setup *setup = &agent->setup;
-    agent->count = 0;
-    for (int i = 0; i < setup->ranks && agent->count + SHIP_BOXES <= SHIP_BATCH; i++) {
-        const int rank = (agent->next_rank + i) % setup->ranks;
+    agent->remote = agent->port ? ship_port_take(agent->port, agent->batch) : 0;
+    agent->count = agent->remote;
+    for (int i = 0; i < setup->node_ranks && agent->count + SHIP_BOXES <= SHIP_BATCH; i++) {
+        const int place = (agent->next_place + i) % setup->node_ranks;
         for (int k = 0; k < SHIP_BOXES; k++) {
-            struct ship_box *box = ship_segment_box(setup->segment, setup->ranks, rank, k);
+            struct ship_box *box = ship_segment_box(setup->segment, setup->node_ranks, place, k);
             if (atomic_load(&box->state) == SHIP_BOX_POSTED + (uint32_t)setup->rank)
                 agent->batch[agent->count++] = box;
         }
     }
-    agent->next_rank = (agent->next_rank + 1) % setup->ranks;
+    agent->next_place = (agent->next_place + 1) % setup->node_ranks;
     return agent->count > 0;
 }
 
@@ -82,6 +87,26 @@ static void serve_combined(struct ship_agent *agent, enum ship_command command)
         agent->counts.reads += agent->combine.calls - before;
 }
 
+static void serve_box(struct ship_agent *agent, struct ship_box *box)
+{
+    switch ((enum ship_command)box->command) {
+    case SHIP_READ:
+    case SHIP_WRITE:
+        if (agent->cache)
+            serve_cached(agent, box);
+        break;
+    case SHIP_FLUSH:
+    case SHIP_DROP:
+        serve_flush(agent, box);
+        break;
+    case SHIP_RESIZE:
+        atomic_store(&agent->setup.segment->cached_end, 0);
+        break;
+    case SHIP_END:
+        break;
+    }
+}
+
 static void serve_batch(struct ship_agent *agent)
 {
     if (!agent->cache) {
@@ -92,33 +117,46 @@ static void serve_batch(struct ship_agent *agent)
         struct ship_box *box = agent->batch[i];
         agent->counts.boxes++;
         agent->counts.pieces += box->pieces;
-        if (box->command == SHIP_FLUSH || box->command == SHIP_DROP)
-            serve_flush(agent, box);
-        else if (agent->cache)
-            serve_cached(agent, box);
-        ship_box_answer(box); /* from here on it is its rank's again */
+        serve_box(agent, box);
+        if (i < agent->remote)
+            ship_port_answer(agent->port, box);
+        else
+            ship_box_answer(box); /* from here on it is its rank's again */
     }
 }
 
-/* Not wait_until(): there is no MPI to keep going in this thread, and an agent that nobody needs must not wake up. */
-static void sleep_until_rung(_Atomic uint32_t *bell, uint32_t seen)
+/* Messages ring no bell: they are looked for. Where none come, an agent that nobody needs does not wake up. */
+static void rest(struct ship_agent *agent, _Atomic uint32_t *bell, uint32_t seen)
 {
-    syscall(SYS_futex, (uint32_t *)bell, FUTEX_WAIT, seen, NULL, NULL, 0);
+    if (agent->port)
+        wait_idle(&agent->idle, bell, seen);
+    else
+        syscall(SYS_futex, (uint32_t *)bell, FUTEX_WAIT, seen, NULL, NULL, 0);
 }
 
+static bool is_needed(const struct ship_agent *agent)
+{
+    return !atomic_load(&agent->ends) || (agent->port && !ship_port_is_quiet(agent->port));
+}
+
+/* Messages are moved outside of the lock: whoever wants it may be inside of MPI. */
 static void *serve(void *arg)
 {
     struct ship_agent *agent = arg;
-    _Atomic uint32_t *bell = &agent->setup.segment->bells[agent->setup.rank].count;
-    while (!atomic_load(&agent->ends)) {
+    _Atomic uint32_t *bell = &agent->setup.segment->bells[agent->setup.place].count;
+    wait_steps_nothing();
+    while (is_needed(agent)) {
         const uint32_t seen = atomic_load(bell); /* before looking: a ring after it is not slept through */
+        const bool moved = agent->port && ship_port_poll(agent->port, atomic_load(&agent->ends));
         pthread_mutex_lock(&agent->busy);
         const bool some = find_posted(agent);
         if (some)
             serve_batch(agent);
         pthread_mutex_unlock(&agent->busy);
-        if (!some && !atomic_load(&agent->ends))
-            sleep_until_rung(bell, seen);
+        if (some || moved)
+            agent->idle = 0;
+        else if (is_needed(agent))
+            rest(agent, bell, seen);
     }
     return NULL;
 }
@@ -139,6 +177,7 @@ static bool start_thread(struct ship_agent *agent)
 static void give_back(struct ship_agent *agent)
 {
     pthread_mutex_destroy(&agent->busy);
+    ship_port_free(agent->port);
     ship_cache_free(agent->cache);
     ship_combine_clear(&agent->combine);
     mem_free(agent);
@@ -151,7 +190,10 @@ pl_status ship_agent_new(const struct ship_agent_setup *setup, struct ship_agent
         return pl_fail(error, PL_E_NOMEM, "no memory for an agent");
     agent->setup = *setup;
     pthread_mutex_init(&agent->busy, NULL);
-    if (ship_combine_init(&agent->combine, setup->storage, setup->buffer_bytes, error) == PL_OK) {
+    if (setup->comm != MPI_COMM_NULL)
+        ship_port_new(setup->comm, &setup->segment->cached_end, &agent->port, error);
+    if (error->status == PL_OK &&
+        ship_combine_init(&agent->combine, setup->storage, setup->buffer_bytes, error) == PL_OK) {
         agent->combine.prefetch = setup->prefetch;
         agent->combine.block_bytes = setup->block_bytes;
         agent->combine.together = setup->together;
@@ -162,7 +204,7 @@ pl_status ship_agent_new(const struct ship_agent_setup *setup, struct ship_agent
         give_back(agent);
         return error->status;
     }
-    atomic_store(&setup->segment->bells[setup->rank].pid, (int32_t)getpid());
+    atomic_store(&setup->segment->bells[setup->place].pid, (int32_t)getpid());
     *ret_agent = agent;
     return PL_OK;
 }
@@ -171,7 +213,7 @@ void ship_agent_free(struct ship_agent *agent)
 {
     if (!agent)
         return;
-    struct ship_bell *bell = &agent->setup.segment->bells[agent->setup.rank];
+    struct ship_bell *bell = &agent->setup.segment->bells[agent->setup.place];
     atomic_store(&agent->ends, true);
     atomic_fetch_add(&bell->count, 1);
     wait_wake(&bell->count);

@@ -1,17 +1,21 @@
 /* An agent: the thread of one rank that alone accesses the parts of a file that are bound to it, for all ranks of the
- * node, whatever the program of its own rank does meanwhile. It calls no MPI, and waits for nothing but its bell. */
+ * node, whatever the program of its own rank does meanwhile. Where ranks of other nodes need it, they send messages;
+ * else it calls no MPI. It waits for nothing but its bell. */
 #ifndef PIOLET_MPIIO_SHIP_AGENT_H
 #define PIOLET_MPIIO_SHIP_AGENT_H
 
 #include "mpiio/ship/ship_cache.h"
 #include "mpiio/ship/ship_mail.h"
 
+#include <mpi.h>
+
 struct ship_agent;
 struct prefetch_memory;
 
 struct ship_agent_setup {
     struct ship_segment *segment;
-    int rank, ranks;
+    int rank, place, node_ranks; /* its own, that within its node, and how many these are */
+    MPI_Comm comm;               /* of messages from other nodes; MPI_COMM_NULL: none come */
     struct storage *storage;
     int64_t buffer_bytes;             /* for what is read or written as one */
     struct prefetch_memory *prefetch; /* of the file */

@@ -18,15 +18,22 @@ size_t ship_segment_bytes(int ranks)
     return boxes_begin(ranks) + (size_t)ranks * SHIP_BOXES * sizeof(struct ship_box);
 }
 
-struct ship_box *ship_segment_box(struct ship_segment *segment, int ranks, int rank, int index)
+struct ship_box *ship_segment_box(struct ship_segment *segment, int ranks, int place, int index)
 {
     struct ship_box *boxes = (struct ship_box *)(void *)((char *)segment + boxes_begin(ranks));
-    return &boxes[(size_t)rank * SHIP_BOXES + (size_t)index];
+    return &boxes[(size_t)place * SHIP_BOXES + (size_t)index];
 }
 
-void ship_box_post(struct ship_segment *segment, struct ship_box *box)
+struct ship_bell *ship_segment_bell(struct ship_segment *segment, int ranks, int rank)
 {
-    struct ship_bell *bell = &segment->bells[box->agent];
+    for (int place = 0; place < ranks; place++)
+        if (atomic_load_explicit(&segment->bells[place].rank, memory_order_relaxed) == rank)
+            return &segment->bells[place];
+    return NULL;
+}
+
+void ship_box_post(struct ship_bell *bell, struct ship_box *box)
+{
     box->status = PL_OK;
     atomic_store(&box->state, SHIP_BOX_POSTED + (uint32_t)box->agent);
     atomic_fetch_add(&bell->count, 1);
@@ -47,8 +54,16 @@ void ship_box_fail(struct ship_box *box, const struct pl_error *error)
     snprintf(box->words, sizeof box->words, "%.*s", SHIP_WORDS_MAX - 1, error->text);
 }
 
-bool ship_box_is_served(const struct ship_segment *segment, const struct ship_box *box)
+int64_t ship_box_bytes(const struct ship_box *box)
 {
-    const pid_t pid = atomic_load(&segment->bells[box->agent].pid);
+    int64_t bytes = 0;
+    for (int i = 0; i < box->pieces; i++)
+        bytes += box->piece[i].bytes;
+    return bytes;
+}
+
+bool ship_bell_is_heard(const struct ship_bell *bell)
+{
+    const pid_t pid = atomic_load(&bell->pid);
     return pid > 0 && (kill(pid, 0) == 0 || errno != ESRCH);
 }

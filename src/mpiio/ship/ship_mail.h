@@ -2,7 +2,8 @@
  *
  * Each rank has a few boxes of its own. It fills one with pieces of the file that belong to one agent (and their data,
  * where they are to be written), posts it, rings the agent's bell, and waits for the answer in the same box. An agent
- * waits for nobody: whoever dies takes nothing with it but its own boxes. */
+ * waits for nobody: whoever dies takes nothing with it but its own boxes. For an agent on another node, what is in the
+ * box goes there by messages (ship_remote.h). */
 #ifndef PIOLET_MPIIO_SHIP_MAIL_H
 #define PIOLET_MPIIO_SHIP_MAIL_H
 
@@ -21,7 +22,14 @@ enum {
     SHIP_WORDS_MAX = 480,
 };
 
-enum ship_command { SHIP_READ, SHIP_WRITE, SHIP_FLUSH, SHIP_DROP }; /* SHIP_DROP: SHIP_FLUSH, and forget all */
+enum ship_command {
+    SHIP_READ,
+    SHIP_WRITE,
+    SHIP_FLUSH,
+    SHIP_DROP,  /* SHIP_FLUSH, and forget all */
+    SHIP_END,   /* nothing but what every answer by message tells: `end` */
+    SHIP_RESIZE /* the size of the file was set: nothing is held behind its end */
+};
 /* The state of a box; SHIP_BOX_POSTED + r: to the agent on rank r. One word says both, since an agent may look at a box
  * while its rank fills it for another one. */
 enum { SHIP_BOX_IDLE, SHIP_BOX_ANSWERED, SHIP_BOX_POSTED };
@@ -33,11 +41,15 @@ struct ship_piece {
 
 struct ship_box {
     _Atomic uint32_t state; /* futex of the rank that waits for the answer */
-    int32_t agent;
+    int32_t agent;          /* a rank of the file */
+    int32_t status;         /* the answer: a pl_status, and its words */
+    char words[SHIP_WORDS_MAX];
+    int64_t end; /* the answer of an agent on another node: behind the last byte that caches there have held */
+
+    /* What a message to an agent on another node holds: from here to the last piece. */
+    int32_t index; /* of the box, among those of its rank */
     int32_t command;
     int32_t pieces;
-    int32_t status; /* the answer: a pl_status, and its words */
-    char words[SHIP_WORDS_MAX];
     struct ship_piece piece[SHIP_PIECES];
     _Alignas(4096) char data[SHIP_BOX_BYTES]; /* of the pieces, one behind the other */
 };
@@ -45,23 +57,29 @@ struct ship_box {
 struct ship_bell {
     _Alignas(64) _Atomic uint32_t count; /* futex of the agent */
     _Atomic int32_t pid;                 /* of its process; 0: there is no agent on this rank */
+    _Atomic int32_t rank;                /* of the file */
 };
 
 struct ship_segment {
     char first[64];             /* node.c uses it while the ranks find each other */
-    _Atomic int64_t cached_end; /* behind the last byte that was written into a cache of an agent */
-    struct ship_bell bells[];   /* of each rank; the boxes follow */
+    _Atomic int64_t cached_end; /* behind the last byte that was written into a cache of an agent of this node */
+    struct ship_bell bells[];   /* of each rank of the node; the boxes follow */
 };
 
+/* `ranks`: of the node; `place`: a rank's number among them. */
 size_t ship_segment_bytes(int ranks);
-struct ship_box *ship_segment_box(struct ship_segment *segment, int ranks, int rank, int index);
+struct ship_box *ship_segment_box(struct ship_segment *segment, int ranks, int place, int index);
+/* The bell of a rank of the file; NULL: it is on another node. */
+struct ship_bell *ship_segment_bell(struct ship_segment *segment, int ranks, int rank);
 
-void ship_box_post(struct ship_segment *segment, struct ship_box *box);
+void ship_box_post(struct ship_bell *bell, struct ship_box *box);
 void ship_box_answer(struct ship_box *box);
 /* Keeps the first failure. */
 void ship_box_fail(struct ship_box *box, const struct pl_error *error);
+/* Of all pieces. */
+int64_t ship_box_bytes(const struct ship_box *box);
 
-/* Is the agent that this box was posted to still alive? */
-bool ship_box_is_served(const struct ship_segment *segment, const struct ship_box *box);
+/* Is the agent that has this bell still alive? */
+bool ship_bell_is_heard(const struct ship_bell *bell);
 
 #endif

@@ -1,6 +1,5 @@
 /* A rank's requests on their way to the agents, in bounded memory: a stretch of the request that belongs to one agent
  * fills a box, and a few of them are on their way at once. Answers are taken in the order of the request. */
-#include "mpi/wait.h"
 #include "mpiio/access/access_memory.h"
 #include "mpiio/ship/ship_core.h"
 
@@ -17,87 +16,49 @@ struct sender {
     struct ship_box *boxes[SHIP_BOXES];
     int held, first, posted; /* a ring */
     int64_t done;
+    int64_t end; /* of what agents hold */
+    bool end_is_known;
     bool stopped; /* the file ends, or something failed: later answers do not count */
     struct pl_error *error;
 };
 
-/* ---- boxes ---- */
-
-static bool has_free(void *arg)
-{
-    return atomic_load(&((struct ship *)arg)->free) > 0;
-}
-
-int ship_boxes_take(struct file *file, struct ship *ship, int wanted, MPI_Comm poke, struct ship_box **ret_boxes)
-{
-    for (;;) {
-        int count = 0;
-        pthread_mutex_lock(&ship->lock);
-        for (int i = 0; i < SHIP_BOXES && count < wanted; i++) {
-            if (ship->taken[i])
-                continue;
-            ship->taken[i] = true;
-            ret_boxes[count++] = ship_segment_box(ship->segment, file->size, file->rank, i);
-        }
-        atomic_fetch_sub(&ship->free, count);
-        pthread_mutex_unlock(&ship->lock);
-        if (count > 0)
-            return count;
-        wait_until(has_free, ship, NULL, poke); /* other threads of this rank have them all */
-    }
-}
-
-void ship_boxes_give(struct file *file, struct ship *ship, struct ship_box **boxes, int count)
-{
-    const struct ship_box *first = ship_segment_box(ship->segment, file->size, file->rank, 0);
-    pthread_mutex_lock(&ship->lock);
-    for (int i = 0; i < count; i++)
-        ship->taken[boxes[i] - first] = false;
-    atomic_fetch_add(&ship->free, count);
-    pthread_mutex_unlock(&ship->lock);
-}
-
-struct answer {
-    const struct ship_segment *segment;
-    struct ship_box *box;
-    int64_t looks;
-};
-
-/* A box that nobody will answer is one too: its agent's process is looked for now and then. */
-static bool is_answered(void *arg)
-{
-    enum { LOOKS = 4096 };
-    struct answer *answer = arg;
-    if (atomic_load(&answer->box->state) == SHIP_BOX_ANSWERED)
-        return true;
-    return ++answer->looks % LOOKS == 0 && !ship_box_is_served(answer->segment, answer->box);
-}
-
-pl_status ship_box_wait(struct ship *ship, struct ship_box *box, MPI_Comm poke, struct pl_error *error)
-{
-    struct answer answer = {.segment = ship->segment, .box = box};
-    wait_until(is_answered, &answer, &box->state, poke);
-    if (atomic_load(&box->state) != SHIP_BOX_ANSWERED)
-        return pl_fail(error, PL_E_PEER, "the process of rank %d, which is an agent of this file, has ended",
-                       (int)box->agent);
-    atomic_store(&box->state, SHIP_BOX_IDLE);
-    if (box->status != PL_OK)
-        return pl_fail(error, (pl_status)box->status, "by the agent on rank %d: %s", (int)box->agent, box->words);
-    return PL_OK;
-}
-
 /* ---- answers ---- */
+
+/* The agents of one node know how far they have filled the file; only all together know how far it goes. Where a read
+ * ends early, all are asked, once, and what lies before the end is zeros. */
+static int64_t find_end(struct sender *sender, struct ship_box *box, struct pl_error *error)
+{
+    const struct ship *ship = sender->ship;
+    if (sender->request->write || !ship->setting.partitioned || ship->comm == MPI_COMM_NULL)
+        return 0;
+    if (!sender->end_is_known)
+        sender->end_is_known = ship_held_end(sender->ship, box, sender->poke, &sender->end, error) == PL_OK;
+    return sender->end;
+}
+
+static void fill_up(struct ship_piece *piece, char *data, int64_t end)
+{
+    const int64_t there = end - piece->offset, done = there < piece->bytes ? there : piece->bytes;
+    if (done <= piece->done)
+        return;
+    memset(data + piece->done, 0, (size_t)(done - piece->done));
+    piece->done = done;
+}
 
 static void take_answer(struct sender *sender)
 {
     struct ship_box *box = sender->boxes[sender->first];
     struct pl_error own = {0};
-    const pl_status status = ship_box_wait(sender->ship, box, sender->poke, &own);
+    pl_status status = ship_box_wait(sender->ship, box, sender->poke, &own);
     sender->first = (sender->first + 1) % sender->held;
     sender->posted--;
-    const char *data = box->data;
+    char *data = box->data;
     for (int i = 0; i < box->pieces && !sender->stopped && status != PL_E_PEER; i++) {
-        const struct ship_piece *piece = &box->piece[i];
+        struct ship_piece *piece = &box->piece[i];
+        if (piece->done < piece->bytes && status == PL_OK) {
+            fill_up(piece, data, find_end(sender, box, &own));
+            status = own.status;
+        }
         if (!sender->request->write)
             access_memory_give(&sender->memory, data, piece->done);
         sender->done += piece->done;
@@ -194,15 +155,15 @@ static void send_all(struct sender *sender)
         }
         struct ship_box *box = sender->boxes[(sender->first + sender->posted) % sender->held];
         fill_box(sender, box);
-        ship_box_post(sender->ship->segment, box);
+        ship_post(sender->ship, box);
         sender->posted++;
     }
     while (sender->posted > 0)
         take_answer(sender);
 }
 
-pl_status ship_send(struct file *file, struct ship *ship, const struct access_request *request, MPI_Comm poke,
-                    int64_t *ret_done, struct pl_error *error)
+pl_status ship_send(struct ship *ship, const struct access_request *request, MPI_Comm poke, int64_t *ret_done,
+                    struct pl_error *error)
 {
     struct sender sender = {.ship = ship, .request = request, .poke = poke, .left = request->bytes, .error = error};
     *ret_done = 0;
@@ -212,9 +173,9 @@ pl_status ship_send(struct file *file, struct ship *ship, const struct access_re
     if (prepare(&sender) == PL_OK) {
         /* The last box is left for an access that another one of this thread may have to begin while it waits. */
         const int wanted = request->bytes <= SHIP_BOX_BYTES && request->view->contiguous ? 2 : SHIP_BOXES - 1;
-        sender.held = ship_boxes_take(file, ship, wanted, poke, sender.boxes);
+        sender.held = ship_boxes_take(ship, wanted, poke, sender.boxes);
         send_all(&sender);
-        ship_boxes_give(file, ship, sender.boxes, sender.held);
+        ship_boxes_give(ship, sender.boxes, sender.held);
     }
     *ret_done = sender.done;
     atomic_fetch_add(&ship->shipped, sender.done);

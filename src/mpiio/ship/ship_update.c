@@ -33,7 +33,8 @@ static struct ship_map map_wanted(const struct file *file, const struct ship *sh
         return ship->wanted;
     if (partitioned && ship->started)
         return (struct ship_map){.part_bytes = block, .count = file->size};
-    const int64_t agents = file->values.cb_nodes > 0 ? file->values.cb_nodes : AGENTS_EACH_NODE;
+    const int64_t usual = (int64_t)AGENTS_EACH_NODE * ship->node.count;
+    const int64_t agents = file->values.cb_nodes > 0 ? file->values.cb_nodes : usual;
     return (struct ship_map){.part_bytes = ship_map_part(file->values.io_buffer_size, block),
                              .count = agents < file->size ? (int)agents : file->size};
 }
@@ -46,9 +47,7 @@ static const char *reason_for_off(const struct file *file, const struct ship *sh
         return "IBM_largeblock_io is true";
     if (file->atomic)
         return "the file is in atomic mode";
-    if (file->node.count > 1)
-        return "the ranks are on several nodes; agents serve those of their own node only";
-    return ship->segment ? NULL : "the ranks cannot share memory";
+    return ship->missing;
 }
 
 static bool partitions(const struct file *file, const struct ship *ship)
@@ -78,45 +77,6 @@ static struct ship_setting make_setting(const struct file *file, struct ship *sh
     return setting;
 }
 
-/* ---- memory that all ranks see ---- */
-
-static void free_ship(struct ship *ship)
-{
-    if (!ship)
-        return;
-    ship_agent_free(ship->agent);
-    node_close(&ship->node);
-    pthread_mutex_destroy(&ship->lock);
-    mem_free(ship->setting.map.ranks);
-    mem_free(ship->wanted.ranks);
-    mem_free(ship);
-}
-
-/* No failure: where memory is missing on any rank, the file has no shipping on all of them. */
-static void open_coll(struct file *file)
-{
-    struct pl_error error = {0};
-    struct node node = {0};
-    struct agree agree;
-    struct ship *ship = mem_zalloc(1, sizeof *ship);
-    if (!ship)
-        pl_fail(&error, PL_E_NOMEM, "no memory for data shipping");
-    if (file->node.alone)
-        node_open_coll(file->comm, file->rank, file->size, ship_segment_bytes(file->size), &node);
-    if (ship) {
-        pthread_mutex_init(&ship->lock, NULL);
-        ship->node = node;
-        ship->segment = node.alone ? node.segment : NULL;
-        atomic_init(&ship->free, SHIP_BOXES);
-    } else {
-        node_close(&node);
-    }
-    if (agree_run_coll(&agree, file->comm, file->rank, &error, NULL, 0) == PL_OK)
-        file->ship = ship;
-    else
-        free_ship(ship);
-}
-
 /* ---- agents ---- */
 
 static pl_status make_agent(struct file *file, struct ship *ship, const struct ship_setting *setting,
@@ -125,7 +85,9 @@ static pl_status make_agent(struct file *file, struct ship *ship, const struct s
     const int64_t part = setting->map.part_bytes, block = block_bytes(file);
     const struct ship_agent_setup setup = {.segment = ship->segment,
                                            .rank = file->rank,
-                                           .ranks = file->size,
+                                           .place = ship->node.rank,
+                                           .node_ranks = ship->node.size,
+                                           .comm = ship->comm,
                                            .storage = file->storage,
                                            .prefetch = &file->prefetch,
                                            .block_bytes = block,
@@ -162,7 +124,7 @@ static void replace_agents_coll(struct file *file, struct ship *ship, struct shi
     ship_count(file, &ship->past);
     ship_agent_free(ship->agent);
     ship->agent = NULL;
-    if (file->rank == 0 && ship->segment)
+    if (ship->node.rank == 0)
         atomic_store(&ship->segment->cached_end, 0);
     if (setting.on && ship_map_has(&setting.map, file->rank))
         make_agent(file, ship, &setting, &error);
@@ -180,7 +142,7 @@ static void replace_agents_coll(struct file *file, struct ship *ship, struct shi
 static pl_status change_coll(struct file *file, struct pl_error *error)
 {
     if (!file->ship)
-        open_coll(file);
+        ship_open_coll(file);
     struct ship *ship = file->ship;
     if (!ship)
         return PL_OK;
@@ -227,20 +189,5 @@ pl_status ship_update_coll(struct file *file, struct pl_error *error)
     pthread_rwlock_wrlock(&file->ship_lock);
     change_coll(file, error);
     pthread_rwlock_unlock(&file->ship_lock);
-    return error->status;
-}
-
-pl_status ship_close_coll(struct file *file, struct pl_error *error)
-{
-    struct ship *ship = file->ship;
-    if (!ship)
-        return PL_OK;
-    struct agree agree;
-    struct pl_error own = {0};
-    agree_run_coll(&agree, file->comm, file->rank, &own, NULL, 0); /* nobody ships any more */
-    if (ship->agent && ship_agent_flush(ship->agent, &own) != PL_OK && error->status == PL_OK)
-        *error = own;
-    free_ship(ship);
-    file->ship = NULL;
     return error->status;
 }

@@ -11,7 +11,7 @@ static void run(struct collective *collective, MPI_Comm poke)
     ship_access(collective->file, &collective->request, &manner, &collective->done, &collective->error);
 }
 
-/* Agents need no MPI, so a thread may wait for them. */
+/* Agents of this node need no MPI, and those of others are only used where all threads may call it. */
 static void run_in_thread(struct work *work)
 {
     run((struct collective *)((char *)work - offsetof(struct collective, work)), MPI_COMM_NULL);
