@@ -33,7 +33,7 @@ END
 
 # Four ranks on two nodes, one block: what the second node has goes to the first, in one message.
 export PIOLET_NODE_RANKS=2
-ENGINE_BEHIND=$TMP/count.so
+export ENGINE_BEHIND=$TMP/count.so
 expect_exit 0 engine_run 4 "$TMP/patterns" "$TMP/file.$$" ring
 expect_in "$OUT" "4 ranks: engine_strategies is right"
 read -r data messages sent < <(sed -n "s/^cyclic: \([0-9]*\) bytes of data, .* \([0-9]*\) messages of \([0-9]*\) bytes.*/\1 \2 \3/p" "$OUT")

@@ -153,6 +153,7 @@ static bool give_away(const struct store *store)
     return true;
 }
 
+/* NOLINTNEXTLINE(readability-non-const-parameter): gaps are filled through it */
 pl_status cover_store(const struct cover_manner *manner, int64_t offset, char *window, int64_t bytes,
                       const uint64_t *cover, struct pl_error *error)
 {

@@ -24,6 +24,7 @@ static int64_t next_run(struct ring *ring, int64_t limit, struct typemap_run *re
 }
 
 /* Several ranks mark the same words: only the edges of a piece can be shared. */
+/* NOLINTNEXTLINE(readability-non-const-parameter): it is written through, by atomic operations */
 void ring_mark(uint64_t *cover, int64_t begin, int64_t bytes)
 {
     const int64_t end = begin + bytes, first = begin / 64, last = (end - 1) / 64;
