@@ -4,9 +4,22 @@
 #include "mpi/wait.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct service *services;
+
+static atomic_int program_level = MPI_THREAD_SINGLE;
+
+void service_set_program_level(int level)
+{
+    atomic_store(&program_level, level);
+}
+
+int service_program_level(void)
+{
+    return atomic_load(&program_level);
+}
 
 void service_begin(struct service *service)
 {

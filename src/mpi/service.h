@@ -13,6 +13,10 @@ struct service {
     struct service *next;
 };
 
+/* The thread level that the program itself asked MPI for; MPI_THREAD_SINGLE before it has. */
+void service_set_program_level(int level);
+int service_program_level(void);
+
 void service_begin(struct service *service);
 void service_end(struct service *service); /* also where it has not begun, or was stopped */
 

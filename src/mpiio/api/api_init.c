@@ -45,6 +45,7 @@ int MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
     struct api api;
     api_begin_free(&api, "MPI_Init_thread");
     aux_start();
+    service_set_program_level(required);
     const int code = real.Init_thread(argc, argv, api_hook_thread_level(required), provided);
     begin(code);
     return code;

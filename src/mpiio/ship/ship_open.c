@@ -34,10 +34,22 @@ static pl_status open_memory_coll(const struct file *file, struct node *ret_node
 
 /* ---- messages ---- */
 
+enum { LEVEL_STARVES = -1 };
+
+/* Seen with MPICH 4.0.2: threads of the program that wait in MPI keep its one lock so busy that an agent may get no
+ * answer through for a minute. */
+static int64_t usable_level(int level)
+{
+    return !PIOLET_IS_OPENMPI && service_program_level() == MPI_THREAD_MULTIPLE ? LEVEL_STARVES : level;
+}
+
 static const char *what_is_missing(const struct node *node, int64_t least_level)
 {
     if (node->alone || least_level == MPI_THREAD_MULTIPLE)
         return NULL;
+    if (least_level == LEVEL_STARVES)
+        return "the ranks are on several nodes, and several threads of the program call MPI: MPICH lets agents starve "
+               "then";
     return node->count > 1 ? "the ranks are on several nodes, and the MPI was not initialised with MPI_THREAD_MULTIPLE"
                            : "the ranks cannot share memory, and the MPI was not initialised with MPI_THREAD_MULTIPLE";
 }
@@ -104,7 +116,7 @@ void ship_open_coll(struct file *file)
         pl_fail(&error, PL_E_NOMEM, "no memory for data shipping");
     open_memory_coll(file, &node, &error);
     real.Query_thread(&level);
-    const int64_t mine = level;
+    const int64_t mine = usable_level(level);
     if (agree_run_coll(&agree, file->comm, file->rank, &error, &mine, 1) != PL_OK || !ship) { /* on all ranks */
         node_close(&node);
         mem_free(ship);
