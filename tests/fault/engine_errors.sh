@@ -41,10 +41,14 @@ for meeting in 0 1 2 3 4 5 6 7 8; do # as the program numbers them: sync, close,
     check 3 direct "$TMP/file" $meeting
 done
 
-status=0
-engine_run 2 "$TMP/engine_errors" fatal "$TMP/file" >"$OUT" 2>"$ERR" </dev/null || status=$?
-[ "$status" -ne 0 ] && [ "$status" -ne 124 ] || fail "MPI_ERRORS_ARE_FATAL does not end the job: status $status"
-expect_not_in "$OUT" "still alive"
+# MPICH's launcher now and then ends before it has passed on what a dying rank said: then once more.
+for _ in 1 2 3; do
+    status=0
+    engine_run 2 "$TMP/engine_errors" fatal "$TMP/file" >"$OUT" 2>"$ERR" </dev/null || status=$?
+    [ "$status" -ne 0 ] && [ "$status" -ne 124 ] || fail "MPI_ERRORS_ARE_FATAL does not end the job: status $status"
+    expect_not_in "$OUT" "still alive"
+    ! grep -q "MPI_File_seek, rank 1," "$ERR" || break
+done
 expect_in "$ERR" "MPI_File_seek, rank 1, '$TMP/file': "
 expect_in "$ERR" "MPI_ERRORS_ARE_FATAL"
 
