@@ -58,7 +58,7 @@ int MPI_Finalize(void)
     api_begin_free(&api, "MPI_Finalize");
     pending_settle();
     service_stop_all_coll();
-    work_stop();
+    pool_stop();
     pending_step();
     api_operations_sweep();
     api_hook_remove();

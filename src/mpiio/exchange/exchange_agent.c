@@ -99,7 +99,7 @@ static void window_io(struct exchange *exchange)
         exchange_window_answer(exchange);
 }
 
-static void window_io_in_thread(struct work *work)
+static void window_io_in_thread(struct pool_work *work)
 {
     window_io((struct exchange *)((char *)work - offsetof(struct exchange, agent.work)));
 }
@@ -109,7 +109,7 @@ static void start_io(struct exchange *exchange)
     struct exchange_agent *agent = &exchange->agent;
     agent->working = true;
     if (exchange->setup.async) {
-        work_submit(&agent->work, window_io_in_thread);
+        pool_submit(&agent->work, window_io_in_thread);
     } else {
         window_io(exchange);
         atomic_store(&agent->work.done, true);
@@ -132,7 +132,7 @@ static void send_reply(struct exchange *exchange)
 static bool finish_io(struct exchange *exchange)
 {
     struct exchange_agent *agent = &exchange->agent;
-    if (!work_is_done(&agent->work))
+    if (!pool_is_done(&agent->work))
         return false;
     agent->working = false;
     if (agent->io_error.status != PL_OK)

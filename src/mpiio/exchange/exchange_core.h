@@ -5,7 +5,7 @@
 #include "mpiio/exchange/exchange.h"
 #include "mpiio/exchange/exchange_finish.h"
 #include "mpiio/exchange/exchange_message.h"
-#include "mpiio/work/work.h"
+#include "mpiio/pool/pool.h"
 
 /* Messages of a rank that are under way at once: large ones, one to each agent; or those of single pieces, to whom they
  * belong, so that their number does not cost as many turns of the agent. */
@@ -63,8 +63,8 @@ struct exchange_agent {
     MPI_Request reply_send[EXCHANGE_REPLIES];
     int replying; /* the reply that is being made, -1: none */
     int64_t reply_bytes;
-    bool written;     /* the window in memory is in the file */
-    struct work work; /* a thread has the window */
+    bool written;          /* the window in memory is in the file */
+    struct pool_work work; /* a thread has the window */
     bool working;
     struct pl_error io_error; /* of the window's system calls */
     int64_t file_end;         /* where a read met the end of the file; INT64_MAX: not yet */

@@ -28,7 +28,7 @@ static void begin(struct pending *pending)
 
 /* ---- alone ---- */
 
-static void run_alone(struct work *work)
+static void run_alone(struct pool_work *work)
 {
     struct pending *pending = (struct pending *)((char *)work - offsetof(struct pending, work));
     struct collective *operation = &pending->operation;
@@ -51,7 +51,7 @@ void pending_start_alone(struct pending *pending)
         run_alone(&pending->work);
         atomic_store(&pending->work.done, true);
     } else {
-        work_submit(&pending->work, run_alone);
+        pool_submit(&pending->work, run_alone);
     }
 }
 
@@ -75,7 +75,7 @@ static bool finish_done(void)
     while (list) {
         struct pending *pending = list;
         list = pending->next;
-        while (!work_is_done(&pending->work)) /* the thread has still to leave it: a few instructions */
+        while (!pool_is_done(&pending->work)) /* the thread has still to leave it: a few instructions */
             ;
         finish(pending);
     }

@@ -8,8 +8,8 @@
 #ifndef PIOLET_MPIIO_PENDING_PENDING_H
 #define PIOLET_MPIIO_PENDING_PENDING_H
 
+#include "mpiio/pool/pool.h"
 #include "mpiio/strategy/strategy.h"
-#include "mpiio/work/work.h"
 
 struct pending {
     struct file *file;
@@ -18,7 +18,7 @@ struct pending {
     bool together, started;
     /* Called once, by the thread that steps, when the operation has come to its end. The struct may go then. */
     void (*finish)(struct pending *pending);
-    struct work work;
+    struct pool_work work;
     struct pending *next;
 };
 

@@ -201,7 +201,7 @@ static void run_direct(struct ring *ring, MPI_Comm poke)
     publish(ring, RING_END);
 }
 
-static void direct_in_thread(struct work *work)
+static void direct_in_thread(struct pool_work *work)
 {
     run_direct((struct ring *)((char *)work - offsetof(struct ring, work)), MPI_COMM_NULL);
 }
@@ -212,7 +212,7 @@ static void start_direct(struct ring *ring)
         publish(ring, RING_END);
     } else if (ring->setup.async) {
         ring->busy = true;
-        work_submit(&ring->work, direct_in_thread);
+        pool_submit(&ring->work, direct_in_thread);
     } else {
         run_direct(ring, ring->setup.comm);
     }

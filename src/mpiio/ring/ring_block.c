@@ -74,7 +74,7 @@ static void do_block(struct ring *ring, struct ring_slot *slot)
         fetch(ring, slot, block);
 }
 
-static void do_in_thread(struct work *work)
+static void do_in_thread(struct pool_work *work)
 {
     struct ring *ring = (struct ring *)((char *)work - offsetof(struct ring, work));
     do_block(ring, ring->working);
@@ -88,7 +88,7 @@ static void start_block(struct ring *ring, struct ring_slot *slot)
     }
     ring->working = slot;
     ring->busy = true;
-    work_submit(&ring->work, do_in_thread);
+    pool_submit(&ring->work, do_in_thread);
 }
 
 bool ring_claim(struct ring_slot *slot, int64_t block)
@@ -119,34 +119,6 @@ static bool pass_by(struct ring *ring, struct ring_slot *slot, int64_t tag)
     if (!atomic_compare_exchange_strong(&slot->tag, &tag, ring_tag(ring_tag_block(tag) + ring->plan.slots, RING_OPEN)))
         return false;
     wait_bell_ring(&ring->shared->bell);
-    return true;
-}
-
-static bool serve_write(struct ring *ring, int64_t least)
-{
-    struct ring_slot *found = NULL;
-    int64_t lowest = INT64_MAX;
-    bool moved = false;
-    for (int i = 0; i < ring->plan.slots; i++) {
-        struct ring_slot *slot = &ring->shared->slot[i];
-        const int64_t tag = atomic_load(&slot->tag), block = ring_tag_block(tag);
-        if (tag != ring_tag(block, RING_OPEN) || block >= least || block > ring->plan.last)
-            continue;
-        const enum ring_role role = ring_role(ring, block);
-        if (role == ROLE_NONE) {
-            moved = pass_by(ring, slot, tag) || moved;
-        } else if (role == ROLE_MINE && block < lowest && is_own(ring, block) && is_settled(ring, slot, block)) {
-            lowest = block;
-            found = slot;
-        }
-    }
-    if (!found || atomic_exchange(&ring->shared->writing, true))
-        return moved;
-    if (!ring_claim(found, lowest)) {
-        atomic_store(&ring->shared->writing, false);
-        return true; /* things have changed: look again */
-    }
-    start_block(ring, found);
     return true;
 }
 
@@ -181,34 +153,86 @@ static bool is_read(const struct ring *ring, const struct ring_slot *slot, int64
     return true;
 }
 
-static bool serve_read(struct ring *ring, int64_t least)
+/* What is to be done about a block in its place. */
+enum duty { DUTY_NONE, DUTY_PASS, DUTY_ACCESS };
+
+static enum duty write_duty(const struct ring *ring, const struct ring_slot *slot, int64_t tag, int64_t least)
+{
+    const int64_t block = ring_tag_block(tag);
+    const enum ring_role role = ring_role(ring, block);
+    if (tag != ring_tag(block, RING_OPEN) || block >= least || role == ROLE_OTHER)
+        return DUTY_NONE;
+    if (role == ROLE_NONE)
+        return DUTY_PASS;
+    return is_own(ring, block) && is_settled(ring, slot, block) ? DUTY_ACCESS : DUTY_NONE;
+}
+
+static enum duty read_duty(const struct ring *ring, const struct ring_slot *slot, int64_t tag, int64_t least)
+{
+    const int64_t block = ring_tag_block(tag);
+    if (tag == ring_tag(block, RING_BUSY))
+        return DUTY_NONE;
+    if (is_read(ring, slot, tag, least))
+        return DUTY_PASS;
+    return tag == ring_tag(block, RING_OPEN) && ring_role(ring, block) == ROLE_MINE && is_own(ring, block) &&
+                   wanted(ring, block)
+               ? DUTY_ACCESS
+               : DUTY_NONE;
+}
+
+/* Passes by what can be passed by; NULL, or the lowest block that this rank may access. */
+static struct ring_slot *look(struct ring *ring, int64_t least, int64_t *ret_block, bool *ret_moved)
 {
     struct ring_slot *found = NULL;
-    int64_t lowest = INT64_MAX;
-    bool moved = false;
+    *ret_block = INT64_MAX;
+    *ret_moved = false;
     for (int i = 0; i < ring->plan.slots; i++) {
         struct ring_slot *slot = &ring->shared->slot[i];
         const int64_t tag = atomic_load(&slot->tag), block = ring_tag_block(tag);
-        if (block > ring->plan.last || tag == ring_tag(block, RING_BUSY))
+        if (block > ring->plan.last)
             continue;
-        if (is_read(ring, slot, tag, least)) {
-            moved = pass_by(ring, slot, tag) || moved;
-        } else if (tag == ring_tag(block, RING_OPEN) && block < lowest && ring_role(ring, block) == ROLE_MINE &&
-                   is_own(ring, block) && wanted(ring, block)) {
-            lowest = block;
+        const enum duty duty = ring->request->write ? write_duty(ring, slot, tag, least)
+                                                    : read_duty(ring, slot, tag, least);
+        if (duty == DUTY_PASS) {
+            *ret_moved = pass_by(ring, slot, tag) || *ret_moved;
+        } else if (duty == DUTY_ACCESS && block < *ret_block) {
+            *ret_block = block;
             found = slot;
         }
     }
-    if (!found || !ring_claim(found, lowest))
+    return found;
+}
+
+static bool serve_write(struct ring *ring, int64_t least)
+{
+    bool moved;
+    int64_t block;
+    struct ring_slot *slot = look(ring, least, &block, &moved);
+    if (!slot || atomic_exchange(&ring->shared->writing, true))
         return moved;
-    start_block(ring, found);
+    if (!ring_claim(slot, block)) {
+        atomic_store(&ring->shared->writing, false);
+        return true; /* things have changed: look again */
+    }
+    start_block(ring, slot);
+    return true;
+}
+
+static bool serve_read(struct ring *ring, int64_t least)
+{
+    bool moved;
+    int64_t block;
+    struct ring_slot *slot = look(ring, least, &block, &moved);
+    if (!slot || !ring_claim(slot, block))
+        return moved;
+    start_block(ring, slot);
     return true;
 }
 
 bool ring_serve(struct ring *ring, int64_t least)
 {
     if (ring->busy) {
-        if (!work_is_done(&ring->work))
+        if (!pool_is_done(&ring->work))
             return false;
         ring->busy = false;
     }

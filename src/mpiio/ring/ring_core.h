@@ -4,8 +4,8 @@
 
 #include "mpi/wait.h"
 #include "mpiio/access/access_memory.h"
+#include "mpiio/pool/pool.h"
 #include "mpiio/ring/ring.h"
-#include "mpiio/work/work.h"
 
 #include <stdatomic.h>
 #include <stdint.h>
@@ -126,7 +126,7 @@ struct ring {
     int64_t done;          /* of a direct access */
     struct agree agree;
     struct pl_error io_error; /* of blocks that this rank wrote or read */
-    struct work work;         /* a thread has a block, or the whole access */
+    struct pool_work work;    /* a thread has a block, or the whole access */
     struct ring_slot *working;
     bool busy;
     bool meeting;           /* a leader among the leaders */

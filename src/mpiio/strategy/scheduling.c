@@ -73,7 +73,7 @@ static void access_round(struct collective *collective, MPI_Comm poke)
             access_part(collective, &manner, position, bytes);
 }
 
-static void access_round_in_thread(struct work *work)
+static void access_round_in_thread(struct pool_work *work)
 {
     access_round((struct collective *)((char *)work - offsetof(struct collective, work)), MPI_COMM_NULL);
 }
@@ -86,13 +86,13 @@ static void start_round(struct collective *collective, int64_t round)
     if (own->next != round || !collective->async)
         return;
     collective->working = true;
-    work_submit(&collective->work, access_round_in_thread);
+    pool_submit(&collective->work, access_round_in_thread);
 }
 
 static enum step access_step(struct collective *collective)
 {
     struct scheduling *own = collective->private;
-    if (collective->working && !work_is_done(&collective->work))
+    if (collective->working && !pool_is_done(&collective->work))
         return STEP_PENDING;
     if (own->next == own->round && !collective->working)
         access_round(collective, collective->file->comm);

@@ -8,7 +8,7 @@
 #include "mpi/step.h"
 #include "mpiio/develop/develop.h"
 #include "mpiio/file/file.h"
-#include "mpiio/work/work.h"
+#include "mpiio/pool/pool.h"
 
 /* The parameters of the framework: what makes one row of the table differ from another. */
 enum scheme_order {                /* who accesses what when, where each rank accesses the file itself */
@@ -60,7 +60,7 @@ struct collective {
     int64_t done;                  /* bytes moved */
     bool async;                    /* nobody waits for it: system calls are left to threads */
     int state;
-    struct work work;
+    struct pool_work work;
     bool working;
     union { /* one after the other: programs keep thousands of these under way */
         struct develop_check check;

@@ -145,7 +145,7 @@ static void read_window(struct collective *collective)
                      window_bytes(broadcast, broadcast->started), &news->bytes, &broadcast->own);
 }
 
-static void read_window_in_thread(struct work *work)
+static void read_window_in_thread(struct pool_work *work)
 {
     read_window((struct collective *)((char *)work - offsetof(struct collective, work)));
 }
@@ -164,11 +164,11 @@ static bool start_window(struct collective *collective)
     const int reader = reader_of(collective, broadcast->started);
     if (reader == file->rank && collective->async && !collective->working) {
         collective->working = true;
-        work_submit(&collective->work, read_window_in_thread);
+        pool_submit(&collective->work, read_window_in_thread);
     } else if (reader == file->rank && !collective->async) {
         read_window(collective);
     }
-    if (collective->working && !work_is_done(&collective->work))
+    if (collective->working && !pool_is_done(&collective->work))
         return false;
     collective->working = false;
     const int64_t slot = broadcast->started % SLOTS;

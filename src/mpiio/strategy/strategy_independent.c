@@ -12,7 +12,7 @@ static void run(struct collective *collective, MPI_Comm poke)
     ship_access(file, &collective->request, &manner, &collective->done, &collective->error);
 }
 
-static void run_in_thread(struct work *work)
+static void run_in_thread(struct pool_work *work)
 {
     run((struct collective *)((char *)work - offsetof(struct collective, work)), MPI_COMM_NULL);
 }
@@ -22,13 +22,13 @@ static void start(struct collective *collective)
     if (!collective->async || collective->error.status != PL_OK)
         return;
     collective->working = true;
-    work_submit(&collective->work, run_in_thread);
+    pool_submit(&collective->work, run_in_thread);
 }
 
 static enum step step(struct collective *collective)
 {
     struct file *file = collective->file;
-    if (collective->working && !work_is_done(&collective->work))
+    if (collective->working && !pool_is_done(&collective->work))
         return STEP_PENDING;
     if (!collective->async && collective->error.status == PL_OK)
         run(collective, file->comm);

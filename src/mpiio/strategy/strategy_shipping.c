@@ -12,7 +12,7 @@ static void run(struct collective *collective, MPI_Comm poke)
 }
 
 /* Agents of this node need no MPI, and those of others are only used where all threads may call it. */
-static void run_in_thread(struct work *work)
+static void run_in_thread(struct pool_work *work)
 {
     run((struct collective *)((char *)work - offsetof(struct collective, work)), MPI_COMM_NULL);
 }
@@ -31,13 +31,13 @@ static void start(struct collective *collective)
     collective->private = NULL;
     collective->working = collective->async && collective->error.status == PL_OK;
     if (collective->working)
-        work_submit(&collective->work, run_in_thread);
+        pool_submit(&collective->work, run_in_thread);
 }
 
 static enum step step(struct collective *collective)
 {
     if (!collective->private) {
-        if (collective->working && !work_is_done(&collective->work))
+        if (collective->working && !pool_is_done(&collective->work))
             return STEP_PENDING;
         if (!collective->async && collective->error.status == PL_OK)
             run(collective, collective->file->comm);

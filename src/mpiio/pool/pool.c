@@ -1,4 +1,4 @@
-#include "mpiio/work/work.h"
+#include "mpiio/pool/pool.h"
 
 #include <pthread.h>
 #include <signal.h>
@@ -8,26 +8,26 @@ enum { THREADS_MAX = 4 }; /* one file gains little from more */
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t more = PTHREAD_COND_INITIALIZER;
-static struct work *first, **last = &first;
+static struct pool_work *first, **last = &first;
 static pthread_t threads[THREADS_MAX];
 static int running, idle;
 static bool stopping;
 
-static void do_work(struct work *work)
+static void do_work(struct pool_work *work)
 {
     work->run(work);
     atomic_store_explicit(&work->done, true, memory_order_release); /* from here on it may be gone */
 }
 
 /* Under the lock; NULL: there is nothing more to do, ever. */
-static struct work *next_work(void)
+static struct pool_work *next_work(void)
 {
     while (!first && !stopping) {
         idle++;
         pthread_cond_wait(&more, &lock);
         idle--;
     }
-    struct work *work = first;
+    struct pool_work *work = first;
     if (work) {
         first = work->next;
         if (!first)
@@ -40,7 +40,7 @@ static void *serve(void *unused)
 {
     (void)unused;
     pthread_mutex_lock(&lock);
-    for (struct work *work; (work = next_work());) {
+    for (struct pool_work *work; (work = next_work());) {
         pthread_mutex_unlock(&lock);
         do_work(work);
         pthread_mutex_lock(&lock);
@@ -71,7 +71,7 @@ static int threads_wanted(void)
     return wanted;
 }
 
-void work_submit(struct work *work, void (*run)(struct work *work))
+void pool_submit(struct pool_work *work, void (*run)(struct pool_work *work))
 {
     work->run = run;
     work->next = NULL;
@@ -90,7 +90,7 @@ void work_submit(struct work *work, void (*run)(struct work *work))
         do_work(work);
 }
 
-void work_stop(void)
+void pool_stop(void)
 {
     pthread_mutex_lock(&lock);
     stopping = true;

@@ -1,6 +1,6 @@
 /* The threads that do work for others: all of it is done, once, and nothing is touched after that.
  * proves: GPFS-1
- * It would fail if work were lost or done twice, if work_is_done() spoke before the work could be seen, if a piece were
+ * It would fail if work were lost or done twice, if pool_is_done() spoke before the work could be seen, if a piece were
  * touched after that (the sanitizers tell), if work that submits work or many submitting threads stopped each other, if
  * threads did not end, or if they took the program's signals. */
 #include <pthread.h>
@@ -16,16 +16,16 @@
 
 #include <cmocka.h>
 
-#include "mpiio/work/work.h"
+#include "mpiio/pool/pool.h"
 
 struct piece {
-    struct work work;
-    int runs;   /* not atomic: only work_is_done() orders it */
+    struct pool_work work;
+    int runs;   /* not atomic: only pool_is_done() orders it */
     int result; /* as well */
     pthread_t thread;
 };
 
-static void run_piece(struct work *work)
+static void run_piece(struct pool_work *work)
 {
     struct piece *piece = (struct piece *)work;
     piece->runs++;
@@ -33,16 +33,16 @@ static void run_piece(struct work *work)
     piece->thread = pthread_self();
 }
 
-static void wait_for(struct work *work)
+static void wait_for(struct pool_work *work)
 {
-    while (!work_is_done(work))
+    while (!pool_is_done(work))
         sched_yield();
 }
 
 static int stop(void **state)
 {
     (void)state;
-    work_stop();
+    pool_stop();
     return 0;
 }
 
@@ -53,7 +53,7 @@ static void all_is_done_once(void **state)
     struct piece *pieces = calloc(PIECES, sizeof *pieces);
     assert_non_null(pieces);
     for (int i = 0; i < PIECES; i++)
-        work_submit(&pieces[i].work, run_piece);
+        pool_submit(&pieces[i].work, run_piece);
     for (int i = PIECES - 1; i >= 0; i--) {
         wait_for(&pieces[i].work);
         assert_int_equal(pieces[i].runs, 1);
@@ -70,10 +70,10 @@ static void gone_when_done(void **state)
         struct piece *piece = malloc(sizeof *piece);
         memset(piece, 0xff, sizeof *piece); /* nothing but submitting sets it up */
         piece->runs = 0;
-        work_submit(&piece->work, run_piece);
+        pool_submit(&piece->work, run_piece);
         wait_for(&piece->work);
         assert_int_equal(piece->runs, 1);
-        work_submit(&piece->work, run_piece);
+        pool_submit(&piece->work, run_piece);
         wait_for(&piece->work);
         assert_int_equal(piece->result, 14);
         memset(piece, 0xee, sizeof *piece);
@@ -87,7 +87,7 @@ enum { SUBMITTERS = 6, EACH = 3000 };
 
 static atomic_int sum;
 
-static void add_one(struct work *work)
+static void add_one(struct pool_work *work)
 {
     (void)work;
     atomic_fetch_add(&sum, 1);
@@ -95,9 +95,9 @@ static void add_one(struct work *work)
 
 static void *submit_many(void *arg)
 {
-    struct work *own = arg;
+    struct pool_work *own = arg;
     for (int i = 0; i < EACH; i++) {
-        work_submit(&own[i % 10], add_one);
+        pool_submit(&own[i % 10], add_one);
         if (i % 10 == 9)
             for (int k = 0; k < 10; k++)
                 wait_for(&own[k]);
@@ -108,7 +108,7 @@ static void *submit_many(void *arg)
 static void many_submitters(void **state)
 {
     (void)state;
-    static struct work works[SUBMITTERS][10];
+    static struct pool_work works[SUBMITTERS][10];
     pthread_t threads[SUBMITTERS];
     atomic_store(&sum, 0);
     for (int i = 0; i < SUBMITTERS; i++)
@@ -122,13 +122,13 @@ static void many_submitters(void **state)
 static void stops_under_load(void **state)
 {
     (void)state;
-    static struct work works[SUBMITTERS][10];
+    static struct pool_work works[SUBMITTERS][10];
     pthread_t threads[SUBMITTERS];
     atomic_store(&sum, 0);
     for (int i = 0; i < SUBMITTERS; i++)
         assert_int_equal(pthread_create(&threads[i], NULL, submit_many, works[i]), 0);
     for (int i = 0; i < 20; i++)
-        work_stop();
+        pool_stop();
     for (int i = 0; i < SUBMITTERS; i++)
         pthread_join(threads[i], NULL);
     assert_int_equal(atomic_load(&sum), SUBMITTERS * EACH);
@@ -143,27 +143,27 @@ static void stop_waits(void **state)
     enum { PIECES = 1000 };
     struct piece *pieces = calloc(PIECES, sizeof *pieces);
     for (int i = 0; i < PIECES; i++)
-        work_submit(&pieces[i].work, run_piece);
-    work_stop();
+        pool_submit(&pieces[i].work, run_piece);
+    pool_stop();
     for (int i = 0; i < PIECES; i++) {
-        assert_true(work_is_done(&pieces[i].work));
+        assert_true(pool_is_done(&pieces[i].work));
         assert_int_equal(pieces[i].runs, 1);
     }
-    work_stop(); /* there are none: nothing happens */
+    pool_stop(); /* there are none: nothing happens */
     free(pieces);
 }
 
 struct chain {
-    struct work work;
+    struct pool_work work;
     struct chain *next;
 };
 
-static void run_chain(struct work *work)
+static void run_chain(struct pool_work *work)
 {
     struct chain *next = ((struct chain *)work)->next;
     atomic_fetch_add(&sum, 1);
     if (next)
-        work_submit(&next->work, run_chain);
+        pool_submit(&next->work, run_chain);
 }
 
 static void work_submits_work(void **state)
@@ -176,13 +176,13 @@ static void work_submits_work(void **state)
         links[i].next = i + 1 < LINKS ? &links[i + 1] : NULL;
         atomic_init(&links[i].work.done, false);
     }
-    work_submit(&links[0].work, run_chain);
+    pool_submit(&links[0].work, run_chain);
     for (int i = 0; i < LINKS; i++)
         wait_for(&links[i].work);
     assert_int_equal(atomic_load(&sum), LINKS);
 }
 
-static void look_at_signals(struct work *work)
+static void look_at_signals(struct pool_work *work)
 {
     (void)work;
     sigset_t blocked;
@@ -193,10 +193,10 @@ static void look_at_signals(struct work *work)
 static void signals_are_the_programs(void **state)
 {
     (void)state;
-    struct work work;
+    struct pool_work work;
     sigset_t before, after;
     pthread_sigmask(SIG_SETMASK, NULL, &before);
-    work_submit(&work, look_at_signals);
+    pool_submit(&work, look_at_signals);
     pthread_sigmask(SIG_SETMASK, NULL, &after);
     wait_for(&work);
     assert_int_equal(atomic_load(&sum), 1);
@@ -206,7 +206,7 @@ static void signals_are_the_programs(void **state)
 /* The caller goes on while the work waits: another thread does it. */
 static atomic_bool open_gate;
 
-static void pass_gate(struct work *work)
+static void pass_gate(struct pool_work *work)
 {
     run_piece(work);
     while (!atomic_load(&open_gate))
@@ -218,8 +218,8 @@ static void caller_goes_on(void **state)
     (void)state;
     struct piece piece = {0};
     atomic_store(&open_gate, false);
-    work_submit(&piece.work, pass_gate);
-    assert_false(work_is_done(&piece.work));
+    pool_submit(&piece.work, pass_gate);
+    assert_false(pool_is_done(&piece.work));
     atomic_store(&open_gate, true);
     wait_for(&piece.work);
     assert_false(pthread_equal(piece.thread, pthread_self()));
