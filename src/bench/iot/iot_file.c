@@ -1,5 +1,9 @@
 #include "bench/iot/iot_file.h"
 
+#include "measure/environment.h"
+
+#include <string.h>
+
 pl_status iot_file_open_coll(struct iot_run *run, MPI_Comm comm, MPI_File *ret_file, struct pl_error *error)
 {
     const int mode = run->set.write_bytes > 0 ? MPI_MODE_RDWR | MPI_MODE_CREATE : MPI_MODE_RDONLY;
@@ -11,11 +15,34 @@ pl_status iot_file_open_coll(struct iot_run *run, MPI_Comm comm, MPI_File *ret_f
     return PL_OK;
 }
 
+static bool is_ompio(void)
+{
+    char name[ENVIRONMENT_TEXT_MAX];
+    environment_mpiio(name);
+    return strcmp(name, "OMPIO") == 0;
+}
+
+/* OMPIO 4.1 lets each rank look at the size while the first already writes: those that find the file long enough leave,
+ * and the others wait for them for ever. The first rank alone has nobody to wait for. */
+static int preallocate_alone(const struct iot_run *run)
+{
+    if (run->rank != 0)
+        return MPI_SUCCESS;
+    MPI_File file;
+    int code = MPI_File_open(MPI_COMM_SELF, run->filename, MPI_MODE_RDWR, run->info, &file);
+    if (code != MPI_SUCCESS)
+        return code;
+    code = MPI_File_preallocate(file, run->set.file_bytes);
+    const int closed = MPI_File_close(&file);
+    return code != MPI_SUCCESS ? code : closed;
+}
+
 pl_status iot_file_preallocate_coll(const struct iot_run *run, MPI_File file, struct pl_error *error)
 {
     if (!spec_is_true(run->block, "preallocate"))
         return PL_OK;
-    const int code = MPI_File_preallocate(file, run->set.file_bytes);
+    const bool alone = PIOLET_IS_OPENMPI && is_ompio();
+    const int code = alone ? preallocate_alone(run) : MPI_File_preallocate(file, run->set.file_bytes);
     if (code != MPI_SUCCESS)
         return coll_fail_mpi(error, code, "preallocating %lld bytes of '%s'", (long long)run->set.file_bytes,
                              run->filename);
