@@ -11,6 +11,7 @@
 #include "mpiio/prefetch/prefetch.h"
 #include "mpiio/ring/ring.h"
 #include "mpiio/shared/shared.h"
+#include "mpiio/shared/shared_order.h"
 #include "mpiio/storage/storage.h"
 #include "mpiio/view/view.h"
 
@@ -42,6 +43,7 @@ struct file {
     struct hint_values values; /* in force, the same on all ranks */
     struct node node;
     struct shared shared;
+    struct shared_order order;
     struct ring *ring; /* NULL where not all ranks share memory */
     struct aux *aux;   /* auxiliary processes that store what is written collectively; NULL: none */
     char auxiliary_words[128];

@@ -110,8 +110,8 @@ static pl_status begin(struct file *file, const char *name, MPI_Info info, struc
     return PL_OK;
 }
 
-/* The node's segment: the shared file pointer and the offer of auxiliary processes lie in the first page, the ring
- * behind it. */
+/* The node's segment: the shared file pointer and the offer of auxiliary processes lie in the first page, behind it
+ * what finds the order of the ranks, and then the ring. */
 enum { OFFER_AT = 2048, POINTER_BYTES = 4096 };
 _Static_assert(OFFER_AT + FILE_AUXILIARY_BYTES <= POINTER_BYTES, "the offer fits into the first page");
 
@@ -120,15 +120,22 @@ static void *offer_place(const struct file *file)
     return file->node.segment ? (char *)file->node.segment + OFFER_AT : NULL;
 }
 
+static size_t ring_place(int ranks)
+{
+    const size_t order = shared_order_bytes(ranks);
+    return POINTER_BYTES + (order + POINTER_BYTES - 1) / POINTER_BYTES * POINTER_BYTES;
+}
+
 static void set_up_rest_coll(struct file *file, int64_t size, struct pl_error *error)
 {
-    const size_t bytes = POINTER_BYTES + ring_segment_bytes(file->size, file->size);
+    const size_t ring_at = ring_place(file->size), bytes = ring_at + ring_segment_bytes(file->size, file->size);
     node_open_coll(file->comm, file->rank, file->size, bytes, &file->node);
     const struct node *node = &file->node;
     struct pl_error own = {0};
     shared_open_coll(&file->shared, node, node->segment, file->comm, file->rank, &own);
+    shared_order_open(&file->order, node->alone ? (char *)node->segment + POINTER_BYTES : NULL, file->rank, file->size);
     if (node->everywhere)
-        ring_new((char *)node->segment + POINTER_BYTES, node->rank, node->size, node->count, &file->ring, &own);
+        ring_new((char *)node->segment + ring_at, node->rank, node->size, node->count, &file->ring, &own);
     if (node->everywhere && node->count > 1)
         ring_port_open_coll(file->ring, file->comm, node, &own);
     if (own.status != PL_OK && error->status == PL_OK)

@@ -89,6 +89,7 @@ pl_status storage_close(struct storage *storage, struct pl_error *error)
 {
     if (!storage)
         return PL_OK;
+    storage_keep_drop(storage);
     const int outcome = storage->backend->close(storage->fd);
     pl_status status = PL_OK;
     if (outcome < 0 && outcome != -EINTR) /* on Linux the descriptor is gone even after EINTR: there is no second try */
@@ -137,6 +138,7 @@ int64_t storage_block_bytes(const struct storage *storage)
 pl_status storage_sync(struct storage *storage, struct pl_error *error)
 {
     storage_limit_look();
+    storage_keep_drop(storage);
     struct storage_patience patience = {0};
     int outcome;
     do
@@ -160,6 +162,7 @@ pl_status storage_truncate(struct storage *storage, int64_t bytes, struct pl_err
     if (bytes < 0)
         return pl_fail(error, PL_E_ARG, "setting the size of '%s%s': %lld is negative", STORAGE_NAME(storage->path),
                        (long long)bytes);
+    storage_keep_drop(storage);
     struct storage_patience patience = {0};
     int outcome;
     do

@@ -3,6 +3,7 @@
 #define PIOLET_MPIIO_STORAGE_STORAGE_CORE_H
 
 #include "mpiio/storage/storage.h"
+#include "mpiio/storage/storage_keep.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -19,6 +20,7 @@ struct storage {
     pthread_mutex_t mutex; /* guards `spans` */
     struct storage_span *spans;
     const struct storage_map_system *_Atomic map_system; /* storage_map.c; NULL: not asked for yet */
+    struct storage_keep keep;
 };
 
 #define ENTRY(name) extern const struct storage_backend storage_backend_##name;

@@ -63,7 +63,8 @@ static bool install(void)
     return sigaction(SIGBUS, &action, NULL) == 0;
 }
 
-static bool run_guarded(const void *begin, size_t bytes, char *memory, void (*copy)(char *memory, void *arg), void *arg)
+bool storage_guard_run_quick(const void *begin, size_t bytes, char *memory, void (*copy)(char *memory, void *arg),
+                             void *arg)
 {
     if (sigsetjmp(guarded.back, 0) != 0) {
         guarded.bytes = 0;
@@ -94,7 +95,13 @@ bool storage_guard_run(const void *begin, size_t bytes, char *memory, void (*cop
     sigemptyset(&bus);
     sigaddset(&bus, SIGBUS);
     pthread_sigmask(SIG_UNBLOCK, &bus, &old); /* a fault while it is blocked, as in threads of ours, ends the program */
-    const bool whole = run_guarded(begin, bytes, memory, copy, arg);
+    const bool whole = storage_guard_run_quick(begin, bytes, memory, copy, arg);
     pthread_sigmask(SIG_SETMASK, &old, NULL);
     return whole;
+}
+
+bool storage_guard_ready_here(void)
+{
+    sigset_t blocked;
+    return storage_guard_ready() && pthread_sigmask(SIG_BLOCK, NULL, &blocked) == 0 && !sigismember(&blocked, SIGBUS);
 }

@@ -14,4 +14,10 @@ bool storage_guard_ready(void);
  * would be lost then. */
 bool storage_guard_run(const void *begin, size_t bytes, char *memory, void (*copy)(char *memory, void *arg), void *arg);
 
+/* The same without system calls: only where storage_guard_ready_here() was true on this thread not long ago. */
+bool storage_guard_run_quick(const void *begin, size_t bytes, char *memory, void (*copy)(char *memory, void *arg),
+                             void *arg);
+/* storage_guard_ready(), and the thread lets the signal through. */
+bool storage_guard_ready_here(void);
+
 #endif

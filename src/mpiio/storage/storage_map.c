@@ -55,11 +55,16 @@ int64_t storage_map_reach(struct storage *storage, bool write)
     return write && (storage->flags & O_ACCMODE) != O_RDWR ? 0 : get_system(storage)->reach;
 }
 
+bool storage_map_holes_cost(struct storage *storage)
+{
+    return get_system(storage)->holes_cost;
+}
+
 /* Inside the file, and where a hole would be a matter also without one. */
 static bool is_there(struct storage *storage, const struct storage_map_range *range)
 {
     int64_t end, ignored;
-    if (range->write || get_system(storage)->holes_cost)
+    if (range->write || storage_map_holes_cost(storage))
         end = storage->backend->hole(storage->fd, range->offset);
     else if (storage->backend->size(storage->fd, &end, &ignored) != 0)
         return false;

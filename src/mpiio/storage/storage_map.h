@@ -15,6 +15,9 @@
  * each; 0: this file cannot be mapped (another file system, special files, O_DIRECT, no right to read). */
 int64_t storage_map_reach(struct storage *storage, bool write);
 
+/* Whether a page of a hole takes room even if it is only read. */
+bool storage_map_holes_cost(struct storage *storage);
+
 struct storage_map_range {
     bool write;
     int64_t offset, bytes;

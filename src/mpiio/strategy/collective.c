@@ -4,8 +4,9 @@
 #include "mpiio/error/error.h"
 #include "mpiio/strategy/strategy.h"
 
-enum { CHECK, SCAN, BASE, REFUSE, SETTLE, MOVE, FINISHED };
+enum { CHECK, MEET, SCAN, BASE, REFUSE, SETTLE, MOVE, FINISHED };
 enum { ETYPES, FAILURES, NUMBERS };
+enum { TURNS_TO_POKE = 64 }; /* the others are mostly there at once: MPI is looked at only now and then */
 
 static void note_mpi(struct collective *collective, int code, const char *doing)
 {
@@ -39,12 +40,18 @@ static void move(struct collective *collective)
     collective->strategy->start(collective);
 }
 
-static void start_scan(struct collective *collective)
+static void start_order(struct collective *collective)
 {
     struct collective_order *order = &collective->order;
     const bool failed = collective->error.status != PL_OK;
     order->mine[ETYPES] = failed ? 0 : collective->request.bytes / collective->request.view->etype_size;
     order->mine[FAILURES] = failed;
+    if (collective->file->order.lines) {
+        collective->state = MEET;
+        order->turns = 0;
+        shared_order_start(&collective->file->order, &order->call, order->mine[ETYPES], failed);
+        return;
+    }
     collective->state = SCAN;
     note_mpi(
         collective,
@@ -55,7 +62,7 @@ static void start_scan(struct collective *collective)
 static void start_access(struct collective *collective)
 {
     if (collective->ordered)
-        start_scan(collective);
+        start_order(collective);
     else
         start_moving(collective);
 }
@@ -111,23 +118,49 @@ static void place(struct collective *collective)
         pl_fail(&collective->error, PL_E_ARG, "the shared file pointer has left the largest file");
 }
 
+/* The places are known, or that somebody failed: then nobody moves anything, and all learn why. */
+static void after_order(struct collective *collective)
+{
+    struct collective_order *order = &collective->order;
+    if (order->base[FAILURES] > 0) {
+        agree_start(&order->agree, collective->file->comm, collective->file->rank, &collective->error, NULL, 0);
+        collective->state = REFUSE;
+        return;
+    }
+    if (collective->error.status == PL_OK)
+        place(collective);
+    start_moving(collective);
+}
+
+static bool have_met(struct collective *collective)
+{
+    struct file *file = collective->file;
+    struct collective_order *order = &collective->order;
+    if (shared_order_step(&file->order, &order->call, &file->shared, &collective->error) == STEP_PENDING) {
+        if (!collective->async && ++order->turns % TURNS_TO_POKE == 0)
+            wait_poke(file->comm);
+        return false;
+    }
+    order->upto[ETYPES] = order->call.before + order->mine[ETYPES];
+    order->base[ETYPES] = order->call.base;
+    order->base[FAILURES] = order->call.failures;
+    after_order(collective);
+    return true;
+}
+
 static bool order_is_known(struct collective *collective)
 {
     struct collective_order *order = &collective->order;
+    if (collective->state == MEET)
+        return have_met(collective);
     int done = 0;
     note_mpi(collective, real.Test(&order->request, &done, MPI_STATUS_IGNORE), "finding the order of the ranks");
     if (!done)
         return false;
-    if (collective->state == SCAN) {
+    if (collective->state == SCAN)
         start_base(collective);
-    } else if (order->base[FAILURES] > 0) { /* nobody moves anything; all learn why */
-        agree_start(&order->agree, collective->file->comm, collective->file->rank, &collective->error, NULL, 0);
-        collective->state = REFUSE;
-    } else {
-        if (collective->error.status == PL_OK)
-            place(collective);
-        start_moving(collective);
-    }
+    else
+        after_order(collective);
     return true;
 }
 
@@ -138,7 +171,7 @@ enum step collective_step(struct collective *collective)
             return STEP_PENDING;
         after_check(collective);
     }
-    while (collective->state == SCAN || collective->state == BASE)
+    while (collective->state == MEET || collective->state == SCAN || collective->state == BASE)
         if (!order_is_known(collective))
             return STEP_PENDING;
     if (collective->state == REFUSE) {

@@ -46,6 +46,8 @@ struct collective_order {
     int64_t mine[2], upto[2]; /* etypes and failures, of this rank and of all up to it */
     int64_t base[2];          /* where the first rank begins, and whether anybody failed */
     MPI_Request request;
+    struct shared_order_call call; /* where the ranks share memory: in the place of the request */
+    unsigned turns;                /* of waiting for them */
     struct agree agree;
 };
 
