@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # The rules of doctor --mpiio on our MPI-IO, and rules that hang or crash.
-# proves: GPFS-1 COLL-8
+# proves: GPFS-1 COLL-2 COLL-8
 # It would fail if our MPI-IO broke a rule of the standard that the suite knows, or if a rule that hangs or crashes kept
 # the others from being tried, or left processes or files behind.
 # processors: 2
-# timeout: 300
+# timeout: 400
 source "$(dirname "$0")/../lib.sh"
 command -v jq >/dev/null || skip "needs jq"
 [ -f "$BINARY/lib/libpiolet-mpiio.so" ] || skip "the engine is not built"
@@ -23,6 +23,16 @@ done
 expect_exit 0 mpirun_n 3 "$PIOLET" doctor --mpiio --engine
 expect_in "$OUT" "MPI-IO     piolet "
 expect_in "$OUT" "$all rules kept, 0 broken"
+
+# Whatever strategy is forced: the rows come from the engine itself.
+expect_exit 0 "$PIOLET" strategies --json
+mapfile -t names < <(jq -r '.[].name' "$OUT")
+[ "${#names[@]}" -gt 5 ] || fail "only ${#names[@]} strategies: ${names[*]}"
+for name in "${names[@]}"; do
+    PIOLET_HINTS=piolet_strategy=$name expect_exit 0 "$PIOLET" doctor --mpiio --engine --json -n 3
+    jq -e --argjson all "$all" '.kept == $all' "$OUT" >/dev/null ||
+        fail "strategy $name: $(jq -c '.rules[] | select(.outcome != "kept")' "$OUT")"
+done
 
 # The MPI's own is what it is, but all rules are tried.
 status=0
