@@ -120,7 +120,7 @@ static void print_plan(const struct apps_kernel *kernel, int ranks)
     const struct madbench_plan *plan = kernel->plan;
     const int64_t count = madbench_plan_requests(plan);
     printf("MADbench2 I/O mode on %d rank%s: %lld matrices of %lld x %lld doubles,\n"
-           "%lld gang%s; the file of a rank begins every %lld bytes.\n\nRequests of rank 0:\n",
+           "%lld gang%s; a rank's region has %lld bytes.\n\nRequests of rank 0:\n",
            ranks, ranks == 1 ? "" : "s", (long long)plan->options.bins, (long long)plan->options.pixels,
            (long long)plan->options.pixels, (long long)plan->options.gangs, plan->options.gangs == 1 ? "" : "s",
            (long long)madbench_plan_region_bytes(plan));

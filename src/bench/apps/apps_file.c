@@ -4,9 +4,11 @@
 #include "measure/environment.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 pl_status apps_file_name(const struct apps_run *run, bool own, char ret_name[APPS_PATH_MAX], struct pl_error *error)
 {
@@ -26,6 +28,19 @@ static pl_status remove_old(const char *name, struct pl_error *error)
     return code == 0 ? PL_OK : pl_fail_errno(error, cause, "removing the old '%s'", name);
 }
 
+/* Whether a file can be made there. MPI-IO would answer "other error": here errno tells. */
+static pl_status try_place(const char *name, struct pl_error *error)
+{
+    struct stat info;
+    if (lstat(name, &info) == 0)
+        return PL_OK; /* a device, or a link to where nothing is yet */
+    const int fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (fd < 0)
+        return pl_fail_errno(error, errno, "making '%s'", name);
+    close(fd);
+    return remove(name) == 0 ? PL_OK : pl_fail_errno(error, errno, "removing '%s'", name);
+}
+
 pl_status apps_file_clear(const char *name, int64_t bytes, struct pl_error *error)
 {
     struct stat info;
@@ -42,7 +57,7 @@ pl_status apps_file_clear(const char *name, int64_t bytes, struct pl_error *erro
     if (fs.total_bytes > 0 && bytes > fs.free_bytes)
         return pl_fail(error, PL_E_SPACE, "'%s' needs %s, but the file system of '%s' (%s) has only %s free", name,
                        units_bytes(bytes, needed), fs.directory, fs.type, units_bytes(fs.free_bytes, there));
-    return PL_OK;
+    return try_place(name, error);
 }
 
 pl_status apps_file_memory(const struct apps_run *run, int64_t bytes, struct pl_error *error)

@@ -16,6 +16,22 @@ struct btio {
     bool has_place; /* what stood there is gone: what stands there now is ours */
 };
 
+/* Where requests differ, what each moves: the same for writing and reading. */
+static pl_status add_sizes(struct btio *btio, int64_t requests, struct pl_error *error)
+{
+    struct sample_series *sizes;
+    struct btio_walk walk;
+    struct btio_request request;
+    if (samples_add(&btio->run->samples, "b", "B", requests, &sizes, error) != PL_OK)
+        return error->status;
+    for (int64_t dump = 0; dump < btio->plan->options.dumps; dump++) {
+        btio_walk_begin(&walk, btio->plan, btio->run->rank, dump);
+        while (btio_walk_next(&walk, &request))
+            sizes->values[sizes->count++] = (double)request.bytes;
+    }
+    return PL_OK;
+}
+
 /* ---- steps: each is agreed upon by all ranks ---- */
 
 static pl_status btio_prepare(struct btio *btio, struct pl_error *error)
@@ -23,13 +39,15 @@ static pl_status btio_prepare(struct btio *btio, struct pl_error *error)
     struct apps_run *run = btio->run;
     const struct btio_plan *plan = btio->plan;
     const int64_t requests = btio_plan_requests(plan, run->rank) * plan->options.dumps;
-    struct pl_error failures[4] = {{PL_OK, ""}};
+    struct pl_error failures[5] = {{PL_OK, ""}};
     /* All of them, whatever fails: ranks must have the same series. */
     apps_phase_add(run, "w", requests, &btio->writes, &failures[0]);
     if (plan->options.reads)
         apps_phase_add(run, "r", requests, &btio->reads, &failures[1]);
     apps_file_name(run, plan->options.subtype == BTIO_EPIO, btio->name, &failures[2]);
     apps_file_memory(run, btio_plan_cost(plan).memory_bytes, &failures[3]);
+    if (btio_plan_even_bytes(plan) == 0)
+        add_sizes(btio, requests, &failures[4]);
     for (size_t i = 0; i < sizeof failures / sizeof failures[0]; i++)
         if (failures[i].status != PL_OK) {
             *error = failures[i];
@@ -209,6 +227,8 @@ static void btio_params(const void *any, struct blockfile_writer *writer)
     blockfile_param(writer, "distribution", "multipartition");
     blockfile_param(writer, "collective", "%s", plan->options.subtype == BTIO_FULL ? "true" : "false");
     blockfile_param(writer, "filesize_bytes", "%lld", (long long)cost.file_bytes);
+    if (btio_plan_even_bytes(plan) > 0)
+        blockfile_param(writer, "blocksize_bytes", "%lld", (long long)btio_plan_even_bytes(plan));
 }
 
 struct apps_kernel btio_kernel(const struct btio_plan *plan)

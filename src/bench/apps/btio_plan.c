@@ -111,6 +111,21 @@ int64_t btio_plan_buffer_bytes(const struct btio_plan *plan)
     return plan->cells * side * side * side * BTIO_POINT_BYTES;
 }
 
+int64_t btio_plan_even_bytes(const struct btio_plan *plan)
+{
+    const int64_t side = plan->cell_max;
+    if (plan->options.class->size % plan->cells != 0)
+        return 0;
+    switch (plan->options.subtype) {
+    case BTIO_FULL:
+        return plan->cells * side * side * side * BTIO_POINT_BYTES;
+    case BTIO_SIMPLE:
+        return side * BTIO_POINT_BYTES;
+    default:
+        return side * side * side * BTIO_POINT_BYTES;
+    }
+}
+
 struct apps_cost btio_plan_cost(const struct btio_plan *plan)
 {
     const int64_t size = plan->options.class->size, dumps = plan->options.dumps;
@@ -121,11 +136,11 @@ struct apps_cost btio_plan_cost(const struct btio_plan *plan)
         requests += mine;
         most = mine > most ? mine : most;
     }
-    const int phases = plan->options.reads ? 2 : 1;
+    const int series = 1 + plan->options.reads + (btio_plan_even_bytes(plan) == 0);
     return (struct apps_cost){.file_bytes = bytes,
                               .write_bytes = bytes,
                               .read_bytes = plan->options.reads ? bytes : 0,
-                              .memory_bytes = btio_plan_buffer_bytes(plan) + most * phases * (int64_t)sizeof(double),
+                              .memory_bytes = btio_plan_buffer_bytes(plan) + most * series * (int64_t)sizeof(double),
                               .write_requests = requests,
                               .read_requests = plan->options.reads ? requests : 0};
 }

@@ -56,6 +56,8 @@ struct btio_cell btio_plan_cell(const struct btio_plan *plan, int rank, int64_t 
 int64_t btio_plan_points(const struct btio_plan *plan, int rank);   /* of all cells */
 int64_t btio_plan_requests(const struct btio_plan *plan, int rank); /* of a rank in each dump */
 int64_t btio_plan_buffer_bytes(const struct btio_plan *plan);       /* all cells, with their ghost points */
+/* Bytes of every request, where all have the same; 0 where cells differ. */
+int64_t btio_plan_even_bytes(const struct btio_plan *plan);
 struct apps_cost btio_plan_cost(const struct btio_plan *plan);
 
 /* ---- the requests of a rank in one dump, in order ---- */

@@ -231,6 +231,8 @@ static void madbench_params(const void *any, struct blockfile_writer *writer)
     blockfile_param(writer, "wmod", "%lld", (long long)options->wmod);
     blockfile_param(writer, "work", "%g", options->work);
     blockfile_param(writer, "filesize_bytes", "%lld", (long long)madbench_plan_cost(plan).file_bytes);
+    if (plan->request_bytes == plan->result_bytes)
+        blockfile_param(writer, "blocksize_bytes", "%lld", (long long)plan->request_bytes);
     blockfile_param(writer, "request_bytes", "%lld", (long long)plan->request_bytes);
     blockfile_param(writer, "result_bytes", "%lld", (long long)plan->result_bytes);
 }
