@@ -82,7 +82,9 @@ int MPI_File_sync(MPI_File file)
 
 static int lose(MPI_Status *status, MPI_Datatype type, int count)
 {
-    PMPI_Status_set_elements(status, type, count);
+    int bytes;
+    PMPI_Type_size(type, &bytes);
+    PMPI_Status_set_elements(status, MPI_BYTE, count * bytes);
     return MPI_SUCCESS;
 }
 
