@@ -284,7 +284,7 @@ int apps_shell_main(struct apps_shell *shell, const struct apps_shell_app *app, 
 {
     if (optind < argc)
         return cli_usage_error(shell->verb, "'%s': there are only options here", argv[optind]);
-    if (!shell->job.file)
+    if (!shell->job.file || !shell->job.file[0])
         return cli_usage_error(shell->verb, "--file is missing: the test file");
     if (check_places(shell) != CLI_OK)
         return CLI_USAGE;

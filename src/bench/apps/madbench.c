@@ -52,9 +52,9 @@ static void busy_work(struct madbench *bench, const struct madbench_request *req
     if (exponent == 0)
         return;
     const double begin = MPI_Wtime(), numbers = (double)request->bytes / sizeof(double);
-    const double operations = pow(numbers, exponent);
+    const uint64_t operations = (uint64_t)fmin(pow(numbers, exponent), 1e18);
     double x = 0.5;
-    for (double done = 0; done < operations; done++)
+    for (uint64_t done = 0; done < operations; done++)
         x = x * 0.999999 + 1e-7;
     bench->sum = x;
     bench->work_s += MPI_Wtime() - begin;
