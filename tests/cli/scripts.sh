@@ -27,7 +27,7 @@ two_missing='shift 3; for name in "$@"; do case $name in scdoc) ;; cmake) echo "
 help_and_usage()
 {
     local script
-    for script in ./run ./test tools/test tools/setup tools/build tools/coverage; do
+    for script in ./run ./test tools/test tools/setup tools/build tools/coverage tools/places; do
         expect_exit 0 "$script" --help
         expect_in "$OUT" Usage:
         expect_exit 2 "$script" --no-such-option

@@ -1,7 +1,8 @@
-/* Preloaded into a run, for tests/fault/kernels.sh: a storage that does not keep what it was given.
+/* Preloaded into a run, for tests/fault/kernels.sh and apps.sh: a storage that does not keep what it was given.
  *   TAMPER_SYNC=N TAMPER_FILE=F TAMPER_OFFSET=O   after the N-th MPI_File_sync rank 0 changes byte O of file F;
  *   TAMPER_ZERO=1                                 or sets 8 bytes there to zero
  *   TAMPER_LOSE=N TAMPER_RANK=R                   the N-th independent write or shared write of rank R is lost
+ *   TAMPER_LOSE_AT=N TAMPER_RANK=R                the N-th independent write with an offset of rank R is lost
  *   TAMPER_TWICE=N TAMPER_RANK=R                  the N-th shared write of rank R is done twice
  *   TAMPER_FILL=NAME TAMPER_FILE=F                once F is open, the new file NAME takes all free space beside it,
  *                                                 but for some 64 kB: MPI's own small files must fit
@@ -81,7 +82,9 @@ int MPI_File_sync(MPI_File file)
 
 static int lose(MPI_Status *status, MPI_Datatype type, int count)
 {
-    PMPI_Status_set_elements(status, type, count);
+    int bytes;
+    PMPI_Type_size(type, &bytes);
+    PMPI_Status_set_elements(status, MPI_BYTE, count * bytes);
     return MPI_SUCCESS;
 }
 
@@ -91,6 +94,15 @@ int MPI_File_write(MPI_File file, const void *buffer, int count, MPI_Datatype ty
     if (is_my_turn("TAMPER_LOSE", &calls))
         return lose(status, type, count);
     return PMPI_File_write(file, buffer, count, type, status);
+}
+
+int MPI_File_write_at(MPI_File file, MPI_Offset offset, const void *buffer, int count, MPI_Datatype type,
+                      MPI_Status *status)
+{
+    static long long calls;
+    if (is_my_turn("TAMPER_LOSE_AT", &calls))
+        return lose(status, type, count);
+    return PMPI_File_write_at(file, offset, buffer, count, type, status);
 }
 
 int MPI_File_write_shared(MPI_File file, const void *buffer, int count, MPI_Datatype type, MPI_Status *status)

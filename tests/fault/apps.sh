@@ -1,0 +1,62 @@
+#!/usr/bin/env bash
+# piolet btio and madbench when something fails on one rank: all end, the cause is told, and the results hold it.
+# proves: IOT-7 GPFS-6
+# It would fail if ranks waited for one that had failed, if data that did not arrive went unnoticed, or if a killed run
+# took the repetitions before it along.
+# processors: 2
+# timeout: 180
+source "$(dirname "$0")/../lib.sh"
+source "$(dirname "$0")/../engine.sh"
+export MPIRUN_TIMEOUT=60
+cd "$TMP"
+data=appsfault$$
+
+# failed MESSAGE RUN CMD...: once, on a rank that is named, and in the results
+failed()
+{
+    local message=$1
+    shift
+    rm -f failed.out
+    expect_exit 1 "$@" --file "$data" -o failed.out
+    grep -E "^piolet (btio|madbench): run 1 failed: rank [0-9]: " "$ERR" | grep -qF "$message" || fail "'$message' is not in: $(cat "$ERR")"
+    [ "$(grep -c '^error ' failed.out)" = 1 ] || fail "the results do not hold the error"
+    [ "$(grep -c '^end-block 1$' failed.out)" = 1 ] || fail "no whole block"
+}
+
+# ---- no place ----
+
+mkdir "$data"
+failed "is a directory" mpirun_n 4 "$PIOLET" btio --class S
+rmdir "$data"
+expect_exit 1 mpirun_n 4 "$PIOLET" madbench --file "$TMP/absent/$data" -o failed.out
+expect_in "$ERR" "No such file or directory"
+
+# ---- a system call fails on one rank ----
+
+PIOLET_FAULTS="pwrite:5=ENOSPC@2" failed "writing" engine_run 4 "$PIOLET" btio --class S --subtype simple
+PIOLET_FAULTS="pwrite:2=ENOSPC" failed "writing" engine_run 4 "$PIOLET" btio --class S --subtype full
+PIOLET_FAULTS="pread:2=EIO" failed "reading" engine_run 4 "$PIOLET" btio --class S --subtype full
+PIOLET_FAULTS="pread:3=EIO@1" failed "reading" engine_run 4 "$PIOLET" madbench --pixels 64 --rmod 2
+PIOLET_FAULTS="open:1=EACCES@3" failed "opening" engine_run 4 "$PIOLET" madbench --pixels 64 --files unique
+
+# ---- a storage that does not keep what it was given ----
+
+compiler=mpicc.$PIOLET_MPI
+if command -v "$compiler" >/dev/null && [ -z "${PIOLET_SANITIZE:-}" ]; then
+    expect_exit 0 "$compiler" -shared -fPIC -o tamper.so "$SOURCE/tests/support/tamper.c"
+    # shellcheck disable=SC2016  # the inner shell expands it
+    tampered=(bash -c 'LD_PRELOAD=./tamper.so${LD_PRELOAD:+:$LD_PRELOAD} exec "$0" "$@"' "$PIOLET")
+    export TAMPER_RANK=2
+    TAMPER_LOSE_AT=7 failed "in the place of" mpirun_n 4 "${tampered[@]}" btio --class S --subtype simple
+    TAMPER_LOSE_AT=2 failed "in the place of" mpirun_n 4 "${tampered[@]}" btio --class S --subtype epio
+    TAMPER_LOSE=10 failed "in the place of" mpirun_n 4 "${tampered[@]}" madbench --pixels 64
+fi
+
+# ---- killed: the repetitions before stay ----
+
+MPIRUN_TIMEOUT=3 expect_exit 124 mpirun_n 4 "$PIOLET" btio --class S --repeat 1000000 --file "$data" -o killed.out
+sets=$(grep -c '^end-set ' killed.out) || fail "no repetition in 3 s"
+! grep -q '^end-block ' killed.out || fail "the run ended before it was killed"
+expect_exit 0 "$PIOLET" btio --class S --dumps 1 --file "$data" -o killed.out # behind what the killed run left
+expect_exit 0 "$PIOLET" analyze rawdata --block 1 --set "$sets" killed.out
+expect_exit 0 "$PIOLET" analyze rawdata --block 2 killed.out
