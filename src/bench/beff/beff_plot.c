@@ -52,22 +52,30 @@ static void draw_curves(struct plot *plot, const struct figure *figure)
         }
 }
 
-/* Each length has its place on the axis whatever its number; runs may differ in the 8 longest. */
-static void draw_lengths(const struct figure *figure, struct plot *plot, double left)
+static const char *length_label(const struct figure *figure, int i, char text[BEFF_LENGTH_TEXT_MAX])
 {
     const struct beff_results *results = &figure->runs[0];
-    for (int i = 0; i < BEFF_LENGTHS; i += i < BEFF_FIXED_LENGTHS - 1 ? 3 : 2) {
+    if (i < BEFF_FIXED_LENGTHS)
+        return beff_length_text((int64_t)1 << i, text);
+    if (figure->count == 1 && i < results->length_count)
+        return beff_length_text(results->lengths[i], text);
+    snprintf(text, BEFF_LENGTH_TEXT_MAX, i == BEFF_LENGTHS - 1 ? "L_max" : "4 kB a^%d", i - BEFF_FIXED_LENGTHS + 1);
+    return text; /* runs differ in their longest messages */
+}
+
+/* Each length has the same room; from 4 kB on, which a line marks, steps have another factor. */
+static void draw_lengths(const struct figure *figure, struct plot *plot, double left)
+{
+    static const int labelled[] = {
+        0, 5, 10, BEFF_FIXED_LENGTHS - 1, 15, BEFF_LENGTHS - 1}; /* those of the grid, and it */
+    const double x[] = {BEFF_FIXED_LENGTHS - 1, BEFF_FIXED_LENGTHS - 1};
+    const double y[] = {plot->panel.y.min, plot->panel.y.max};
+    plot_line(plot, x, y, 2, (struct plot_style){.colour = PLOT_COLOURS - 1, .dashed = true});
+    for (size_t i = 0; i < sizeof labelled / sizeof labelled[0]; i++) {
         char text[BEFF_LENGTH_TEXT_MAX];
-        if (i < BEFF_FIXED_LENGTHS)
-            beff_length_text((int64_t)1 << i, text);
-        else if (figure->count > 1)
-            snprintf(text, sizeof text, i == BEFF_LENGTHS - 1 ? "L_max" : "a^%d", i - BEFF_FIXED_LENGTHS + 1);
-        else if (i < results->length_count)
-            beff_length_text(results->lengths[i], text);
-        else
-            continue;
-        const double x = left + (i + 0.5) / BEFF_LENGTHS * PANEL_WIDTH;
-        plot_caption(plot, x - 3.0 * (double)strlen(text), TOP + PANEL + 17, text);
+        length_label(figure, labelled[i], text);
+        const double middle = left + (labelled[i] + 0.5) / BEFF_LENGTHS * PANEL_WIDTH;
+        plot_caption(plot, middle - 3.0 * (double)strlen(text), TOP + PANEL + 17, text);
     }
     plot_caption(plot, left + PANEL_WIDTH / 2.0 - 44, TOP + PANEL + 38, "message length");
 }

@@ -49,7 +49,7 @@ void beff_deviations(const struct beff_results *results, struct text *lines)
     char is[BEFF_LENGTH_TEXT_MAX], should[BEFF_LENGTH_TEXT_MAX];
     note_patterns(results, lines);
     if (target_ms < BEFF_LOOP_TARGET_S * 1e3 * 0.999 || first != BEFF_LOOP_FIRST)
-        text_format(lines, "loops of %.3g to %.3g ms from %.0f rounds on, not 2.5 to 5 from 300\n", target_ms,
+        text_format(lines, "loops of %.3g-%.3g ms from %.0f rounds on, not 2.5-5 ms from 300\n", target_ms,
                     2 * target_ms, first);
     if (results->length_count == BEFF_LENGTHS && longest != standard)
         text_format(lines, "L_max is %s, not %s\n", beff_length_text(longest, is), beff_length_text(standard, should));
@@ -102,8 +102,8 @@ static void print_facts(const struct beff_results *results, FILE *text)
     char memory[UNITS_TEXT_MAX];
     const char *from = blockfile_fact_of(results->block, "memory_per_process_from");
     const char *seed = blockfile_fact_of(results->block, "seed");
-    fprintf(text, "  ping-pong: latency %.3f us (1 B), %.1f MByte/s at L_max, at most %.1f MByte/s\n",
-            s.latency_s * 1e6, s.pingpong / BEFF_MBYTE, s.pingpong_largest / BEFF_MBYTE);
+    fprintf(text, "  ping-pong: latency %.3f us (1 B); MByte/s: %.1f at L_max, %.1f at best\n", s.latency_s * 1e6,
+            s.pingpong / BEFF_MBYTE, s.pingpong_largest / BEFF_MBYTE);
     fprintf(text, "  memory: %s a process (%s); seed %s\n",
             analysis_bytes_text(s.memory_bytes / results->nprocs, memory), from ? from : "?", seed ? seed : "?");
     if (isfinite(s.coffee_s))
@@ -240,13 +240,13 @@ static void print_by_pattern(const struct beff_results *results, FILE *text)
 {
     const int last = results->length_count - 1;
     fprintf(text, "\nBy pattern (MByte/s; mean: over the lengths; method: the best one at L_max)\n");
-    fprintf(text, "%-18s %-19s %9s %9s %9s  %s\n", "pattern", "processes", "messages", "mean", "at L_max", "method");
+    fprintf(text, "%-17s %-17s %8s %9s %9s  %s\n", "pattern", "processes", "messages", "mean", "at L_max", "method");
     for (size_t i = 0; i < results->row_count; i++) {
         const struct beff_row *row = &results->rows[i];
         char label[BEFF_NAME_MAX], shape[BEFF_RINGS_TEXT_MAX];
         int method = BEFF_ALL;
         const double longest = last < 0 ? NAN : beff_best(results, row, last, BEFF_EVERYTHING, &method);
-        fprintf(text, "%-18s %-19s %9" PRId64, beff_pattern_label(row->pattern, label),
+        fprintf(text, "%-17s %-17s %8" PRId64, beff_pattern_label(row->pattern, label),
                 shape_of(results, row->pattern, shape), row->messages);
         put_cell(text, 9, beff_row_value(results, row, BEFF_EVERYTHING));
         put_cell(text, 9, longest);
