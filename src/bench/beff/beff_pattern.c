@@ -41,12 +41,14 @@ static int root_below(int n, int power)
 /* The smallest sum of extents is the smallest surface between processes. */
 static void grid3(int n, int ret_extents[BEFF_DIMENSIONS])
 {
-    int best = 0;
+    int best = n + 2; /* of n x 1 x 1 */
+    ret_extents[0] = n;
+    ret_extents[1] = ret_extents[2] = 1;
     for (int c = root_below(n, 3); c >= 1; c--) {
         if (n % c)
             continue;
         const int b = largest_divisor(n / c, root_below(n / c, 2));
-        if (b < c || (best && n / c / b + b + c >= best))
+        if (b < c || n / c / b + b + c >= best)
             continue;
         best = n / c / b + b + c;
         ret_extents[0] = n / c / b;
@@ -80,7 +82,7 @@ static struct beff_links grid_links(struct beff_pattern pattern, int n, int rank
     struct beff_links links = {0};
     beff_grid(n, KINDS[pattern.kind].dimensions, extents);
     int stride = n;
-    for (int d = 0; d < KINDS[pattern.kind].dimensions; d++) {
+    for (int d = 0; d < BEFF_DIMENSIONS; d++) {
         stride /= extents[d];
         if (extents[d] == 1 || (pattern.number && pattern.number != d + 1))
             continue;
