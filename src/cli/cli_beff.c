@@ -223,7 +223,7 @@ static void print_failure(void *context, struct beff_pattern pattern, int64_t le
 }
 
 /* What the run wrote is read back: the tables come from the file, as they will for whoever analyses it later. */
-static int show_results(const struct request *request, size_t blocks_before)
+static int show_results(const struct request *request)
 {
     struct pl_error error;
     struct blockfile file;
@@ -231,15 +231,16 @@ static int show_results(const struct request *request, size_t blocks_before)
         cli_complain(&cli_verb_beff, "%s", error.text);
         return CLI_FAILED;
     }
+    const size_t before = file.block_count - 1; /* the last one is ours */
     struct analysis_input input = {.files = &file, .file_count = 1};
     const bool stdout_taken = (request->files.json && strcmp(request->files.json, "-") == 0) ||
                               (request->files.csv && strcmp(request->files.csv, "-") == 0);
     const struct analysis_request wanted = {
-        .block = (int64_t)blocks_before + 1, .plot = request->plot, .text = stdout_taken ? NULL : stdout};
+        .block = (int64_t)before + 1, .plot = request->plot, .text = stdout_taken ? NULL : stdout};
     pl_status status = beff_analyze(&wanted, &input, &error);
     blockfile_close(&file);
     if (status == PL_OK && (request->files.json || request->files.csv))
-        status = suite_export(&request->files, request->wish.output, blocks_before, &error);
+        status = suite_export(&request->files, request->wish.output, before, &error);
     if (status != PL_OK)
         cli_complain(&cli_verb_beff, "%s", error.text);
     else if (!stdout_taken)
@@ -255,13 +256,12 @@ static int run_coll(const struct request *request)
     int64_t failed;
     int rank;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    const size_t before = rank == 0 ? suite_export_count(request->wish.output) : 0;
     const pl_status status = beff_run_coll(MPI_COMM_WORLD, &request->wish, &observer, &failed, &error);
     if (rank == 0 && status != PL_OK)
         cli_complain(&cli_verb_beff, "%s", error.text);
     if (status != PL_OK)
         return status == PL_E_USAGE ? CLI_USAGE : CLI_FAILED;
-    const int shown = rank == 0 ? show_results(request, before) : CLI_OK;
+    const int shown = rank == 0 ? show_results(request) : CLI_OK;
     if (rank == 0 && failed)
         cli_complain(&cli_verb_beff, "%lld of the patterns and lengths failed; the results say why", (long long)failed);
     return failed ? CLI_FAILED : shown;

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# b_eff on 2 to 8 ranks, odd numbers too; wrong data, no time, and a kill in the middle.
+# b_eff on 2, 3 and 8 ranks; wrong data, no time, and a kill in the middle.
 # proves: BEFF-3 BEFF-4 BEFF-6 BEFF-7
 # It would fail if a pattern, method or length were missing for some number of ranks, if a message that arrived wrong
 # passed, if a rank hung because another one found wrong data, or if a killed run lost finished measurements.
@@ -15,15 +15,15 @@ wanted()
 {
     local cart=
     case $1 in
-    2 | 3 | 5 | 7) cart="cart2d-1 cart2d cart3d-1 cart3d" ;;
+    2 | 3) cart="cart2d-1 cart2d cart3d-1 cart3d" ;;
     8) cart="cart2d-1 cart2d-2 cart2d cart3d-1 cart3d-2 cart3d-3 cart3d" ;;
     esac
     # shellcheck disable=SC2086  # several names
     printf '%s\n' $cart ring-{1,2,3,4,5,6} worst-cycle {best,worst}-bisection ping-pong random-1 | sort
 }
 
-for n in 2 3 5 8; do
-    expect_exit 0 mpirun_n "$n" "$PIOLET" beff --quick --memory 1m --patterns 1 --seed 3 -o "$n.out"
+for n in 2 3 8; do
+    expect_exit 0 mpirun_n "$n" "$PIOLET" beff --quick --time 10m --memory 1m --patterns 1 --seed 3 -o "$n.out"
     expect_in "$OUT" "$n processes on 1 host"
     expect_exit 0 "$PIOLET" analyze export --format json -o "$n.json" "$n.out"
     jq -r '.blocks[0].sets[].params.pattern' "$n.json" | sort | uniq -c >counts

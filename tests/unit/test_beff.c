@@ -54,6 +54,9 @@ static void test_loops(void **state)
     assert_int_equal(beff_loop_next(300, 4e-3, target), 187);
     assert_int_equal(beff_loop_next(3, 1.0, target), 1);
     assert_int_equal(beff_loop_next(1, 1.0, target), 1);
+    assert_int_equal(beff_repetitions(0, 0, 20, 15), 3);
+    assert_int_equal(beff_repetitions(5, 10, 10, 15), 3);
+    assert_int_equal(beff_repetitions(5, 10, 10, 9), 1); /* would end after 10 s */
     /* Where the time is in proportion to the length, a loop with doubling lengths takes 2.5 to 5 ms. */
     int64_t loops = 300;
     double round_s = 10e-6;

@@ -3,6 +3,7 @@
 #include "base/rng.h"
 #include "base/units.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -82,6 +83,7 @@ static struct beff_links grid_links(struct beff_pattern pattern, int n, int rank
     struct beff_links links = {0};
     beff_grid(n, KINDS[pattern.kind].dimensions, extents);
     int stride = n;
+    assert(extents[0] > 0 && extents[1] > 0 && extents[2] > 0);
     for (int d = 0; d < BEFF_DIMENSIONS; d++) {
         stride /= extents[d];
         if (extents[d] == 1 || (pattern.number && pattern.number != d + 1))

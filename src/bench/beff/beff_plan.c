@@ -29,6 +29,12 @@ int64_t beff_loop_next(int64_t loop, double seconds, double target_s)
     return next > 1 ? next : 1;
 }
 
+int beff_repetitions(double elapsed_s, int done, int left, double time_s)
+{
+    const double pace_s = done ? elapsed_s / done : 0;
+    return elapsed_s + pace_s * left <= time_s ? BEFF_REPETITIONS : 1;
+}
+
 /* The standard size of a ring; 0: all processes in one. */
 static int standard_size(int pattern, int n)
 {

@@ -31,6 +31,10 @@ void beff_lengths(int64_t length_max, int64_t ret_lengths[BEFF_LENGTHS]);
  * `target_s`, so that a message of up to twice the length takes target_s to 2 target_s. */
 int64_t beff_loop_next(int64_t loop, double seconds, double target_s);
 
+/* Repetitions of the next pattern, after `done` patterns in `elapsed_s` and with `left` that must be measured: 3, or 1
+ * where at this pace they would not end within `time_s`. */
+int beff_repetitions(double elapsed_s, int done, int left, double time_s);
+
 /* How n processes are cut into rings: `count` rings, the `larger` ones of size + 1, the others of size. */
 struct beff_rings {
     int count, size, larger;

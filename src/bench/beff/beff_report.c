@@ -36,8 +36,23 @@ static void note_patterns(const struct beff_results *results, struct text *lines
     const int planned = (int)beff_fact(results, "random_patterns", 0);
     const int measured = beff_average(results, BEFF_EVERYTHING).random_patterns;
     if (planned != BEFF_RANDOM_PATTERNS || measured < planned)
-        text_format(lines, "%d random patterns, not %d%s\n", measured, BEFF_RANDOM_PATTERNS,
+        text_format(lines, "%d random pattern%s, not %d%s\n", measured, measured == 1 ? "" : "s", BEFF_RANDOM_PATTERNS,
                     measured < planned && results->block->complete ? ": there was no time for more" : "");
+}
+
+/* Patterns that were not repeated three times. */
+static int hasty_patterns(const struct beff_results *results)
+{
+    int hasty = 0;
+    for (size_t i = 0; i < results->row_count; i++)
+        for (int m = 0; m < BEFF_METHODS; m++) {
+            const int count = results->rows[i].cells[0][m].count;
+            if (count == 0 || count == BEFF_REPETITIONS)
+                continue;
+            hasty++;
+            break;
+        }
+    return hasty;
 }
 
 void beff_deviations(const struct beff_results *results, struct text *lines)
@@ -53,6 +68,8 @@ void beff_deviations(const struct beff_results *results, struct text *lines)
                     2 * target_ms, first);
     if (results->length_count == BEFF_LENGTHS && longest != standard)
         text_format(lines, "L_max is %s, not %s\n", beff_length_text(longest, is), beff_length_text(standard, should));
+    if (hasty_patterns(results))
+        text_format(lines, "%d patterns without 3 repetitions: there was no time for them\n", hasty_patterns(results));
     if (results->failed)
         text_format(lines, "%d pattern%s with a length that failed\n", results->failed,
                     results->failed == 1 ? "" : "s");

@@ -8,6 +8,7 @@
 #include "mpi/coll.h"
 
 #include <inttypes.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,16 +23,21 @@ struct run {
     int *order;
     uint64_t serial; /* of measurements: the same on all ranks */
     double began, random_began;
+    int repetitions; /* of the current pattern */
     int64_t failed;
+    pl_status written; /* rank 0: of the last set; all learn of it with the next one */
+    struct pl_error write_error;
 };
 
-/* One pattern with one length: what goes into a set. */
+/* One pattern with one length: what goes into a set. Before all know it, `seconds` are those of this rank. */
 struct measured {
     struct beff_pattern pattern;
     int64_t length;
     int64_t loops[BEFF_METHODS];
     double seconds[BEFF_METHODS][BEFF_REPETITIONS]; /* of the slowest rank */
 };
+
+enum trouble { TROUBLE_NONE, TROUBLE_MESSAGES, TROUBLE_RESULTS };
 
 /* ---- one measurement ---- */
 
@@ -66,21 +72,19 @@ static void measure_method_coll(struct run *run, struct measured *set, int m, pl
 {
     const struct beff_method *method = &BEFF_METHOD_TABLE[m];
     struct beff_exchange *x = &run->exchange;
-    double mine[BEFF_REPETITIONS];
     run->serial++;
     x->code = MPI_SUCCESS;
     fill_messages(run);
     if (set->length == run->plan.lengths[0])
         method->loop_coll(x, 1); /* connections are made by the first message: not in the time */
-    for (int r = 0; r < BEFF_REPETITIONS; r++) {
+    for (int r = 0; r < run->repetitions; r++) {
         method->meet_coll(x);
         const double began = MPI_Wtime();
         method->loop_coll(x, set->loops[m]);
-        mine[r] = MPI_Wtime() - began;
+        set->seconds[m][r] = MPI_Wtime() - began;
     }
     if (m == BEFF_TURNS)
         coll_barrier_quiet_coll(run->comm); /* the idle ones must not compete for the cores of those that play */
-    MPI_Allreduce(mine, set->seconds[m], BEFF_REPETITIONS, MPI_DOUBLE, MPI_MAX, run->comm);
     struct pl_error wrong;
     if (*status == PL_OK && check_messages(run, &wrong) != PL_OK) {
         *status = wrong.status;
@@ -92,7 +96,7 @@ static void measure_method_coll(struct run *run, struct measured *set, int m, pl
 static int64_t next_loops(const struct run *run, const struct measured *set, int m)
 {
     double least = set->seconds[m][0];
-    for (int r = 1; r < BEFF_REPETITIONS; r++)
+    for (int r = 1; r < run->repetitions; r++)
         least = set->seconds[m][r] < least ? set->seconds[m][r] : least;
     return beff_loop_next(set->loops[m], least, run->plan.loop_target_s);
 }
@@ -118,10 +122,10 @@ static pl_status write_set(struct run *run, const struct measured *set, const st
         if (!beff_method_serves(m, set->pattern.kind))
             continue;
         int64_t times_ns[BEFF_REPETITIONS];
-        for (int r = 0; r < BEFF_REPETITIONS; r++)
+        for (int r = 0; r < run->repetitions; r++)
             times_ns[r] = set->seconds[m][r] > 1e-9 ? (int64_t)(set->seconds[m][r] * 1e9 + 0.5) : 1;
-        blockfile_series(writer, 0, BEFF_METHOD_TABLE[m].name, "ns", BEFF_REPETITIONS);
-        blockfile_values(writer, times_ns, BEFF_REPETITIONS);
+        blockfile_series(writer, 0, BEFF_METHOD_TABLE[m].name, "ns", run->repetitions);
+        blockfile_values(writer, times_ns, (size_t)run->repetitions);
     }
     if (verdict->status != PL_OK)
         blockfile_error(writer, pl_status_name(verdict->status), verdict->rank, verdict->text);
@@ -163,23 +167,44 @@ static pl_status write_head_coll(struct run *run, struct pl_error *error)
 
 /* ---- one pattern ---- */
 
+/* The times of the slowest, and whether anybody is in trouble: with many ranks on few cores each further meeting of all
+ * would cost as much as a measurement. */
+static enum trouble reduce_coll(struct run *run, struct measured *set, pl_status status)
+{
+    enum { COUNT = BEFF_METHODS * BEFF_REPETITIONS + 1 };
+    double mine[COUNT], most[COUNT];
+    memcpy(mine, set->seconds, sizeof set->seconds);
+    mine[COUNT - 1] = run->written != PL_OK ? TROUBLE_RESULTS : status != PL_OK ? TROUBLE_MESSAGES : TROUBLE_NONE;
+    MPI_Allreduce(mine, most, COUNT, MPI_DOUBLE, MPI_MAX, run->comm);
+    memcpy(set->seconds, most, sizeof set->seconds);
+    return (enum trouble)most[COUNT - 1];
+}
+
 static pl_status run_set_coll(struct run *run, struct measured *set, struct pl_error *error)
 {
     struct beff_exchange *x = &run->exchange;
     struct pl_error failure = {.status = PL_OK};
-    struct coll_verdict verdict;
+    struct coll_verdict verdict = {.status = PL_OK, .rank = -1};
     pl_status status = PL_OK;
     x->length = (int)set->length;
     beff_exchange_place(x);
     for (int m = 0; m < BEFF_METHODS; m++)
         if (beff_method_serves(m, set->pattern.kind))
             measure_method_coll(run, set, m, &status, &failure);
-    coll_agree_coll(run->comm, status, &failure, &verdict);
+    const enum trouble trouble = reduce_coll(run, set, status);
+    if (trouble == TROUBLE_RESULTS) {
+        *error = run->write_error;
+        return coll_agree_coll(run->comm, run->written, error, &verdict);
+    }
+    if (trouble == TROUBLE_MESSAGES)
+        coll_agree_coll(run->comm, status, &failure, &verdict);
     run->failed += verdict.status != PL_OK;
-    if (run->rank == 0 && verdict.status != PL_OK)
+    if (run->rank != 0)
+        return PL_OK;
+    if (verdict.status != PL_OK)
         run->observer->failed(run->observer->context, set->pattern, set->length, verdict.text);
-    status = run->rank == 0 ? write_set(run, set, &verdict, error) : PL_OK;
-    return coll_agree_coll(run->comm, status, error, &verdict);
+    run->written = write_set(run, set, &verdict, &run->write_error);
+    return PL_OK;
 }
 
 static pl_status run_pattern_coll(struct run *run, struct beff_pattern pattern, struct pl_error *error)
@@ -198,19 +223,20 @@ static pl_status run_pattern_coll(struct run *run, struct beff_pattern pattern, 
     return status;
 }
 
-/* Random patterns come last; rank 0's clock decides whether there is time for another one. */
-static bool has_time_coll(struct run *run, struct beff_pattern pattern)
+/* Random patterns come last; rank 0's clock decides whether there is time for another one, and for how many
+ * repetitions. */
+static bool has_time_coll(struct run *run, const struct beff_event *event)
 {
-    int yes = 1;
-    if (pattern.kind != BEFF_RANDOM)
-        return true;
     const double now = MPI_Wtime();
-    if (pattern.number == 1)
+    const int random = event->pattern.kind == BEFF_RANDOM ? event->pattern.number : 0;
+    const int must = beff_pattern_count(run->nprocs, 1) - event->number;
+    run->repetitions = beff_repetitions(now - run->began, event->number, must > 1 ? must : 1, run->plan.time_s);
+    if (random == 1)
         run->random_began = now;
-    else
-        yes = now + (now - run->random_began) / (pattern.number - 1) <= run->began + run->plan.time_s;
-    MPI_Bcast(&yes, 1, MPI_INT, 0, run->comm);
-    return yes;
+    if (random > 1 && now + (now - run->random_began) / (random - 1) > run->began + run->plan.time_s)
+        run->repetitions = 0;
+    MPI_Bcast(&run->repetitions, 1, MPI_INT, 0, run->comm);
+    return run->repetitions > 0;
 }
 
 static pl_status run_patterns_coll(struct run *run, struct pl_error *error)
@@ -218,7 +244,7 @@ static pl_status run_patterns_coll(struct run *run, struct pl_error *error)
     struct beff_event event = {.patterns = beff_pattern_count(run->nprocs, run->plan.random_patterns)};
     pl_status status = PL_OK;
     while (status == PL_OK && beff_pattern_next(run->nprocs, run->plan.random_patterns, event.number, &event.pattern) &&
-           has_time_coll(run, event.pattern)) {
+           has_time_coll(run, &event)) {
         event.number++;
         event.elapsed_s = MPI_Wtime() - run->began;
         if (run->rank == 0)
@@ -227,7 +253,7 @@ static pl_status run_patterns_coll(struct run *run, struct pl_error *error)
     }
     if (status != PL_OK)
         return status;
-    struct coll_verdict verdict;
+    struct coll_verdict verdict; /* also of the last set */
     status = run->rank == 0 ? blockfile_end(run->writer, error) : PL_OK;
     return coll_agree_coll(run->comm, status, error, &verdict);
 }
@@ -293,6 +319,7 @@ pl_status beff_run_coll(MPI_Comm comm, const struct beff_wish *wish, const struc
     MPI_Comm_rank(comm, &run.rank);
     MPI_Comm_size(comm, &run.nprocs);
     *ret_failed = 0;
+    signal(SIGXFSZ, SIG_IGN); /* results beyond the limit of a file are a message, not a death */
     pl_status status = plan_coll(&run, error);
     if (status != PL_OK)
         return status;

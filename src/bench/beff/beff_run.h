@@ -13,7 +13,7 @@
 struct beff_wish {
     int64_t memory_bytes; /* of a process; 0: detected */
     int random_patterns;  /* 0: 30, or 3 of a quick run */
-    double time_s;        /* 0: 300, or 15 of a quick run */
+    double time_s;        /* 0: 300, or 12 of a quick run */
     double rmax_gflops;   /* 0: not known */
     bool has_seed;
     uint64_t seed;

@@ -2,7 +2,7 @@
 #include "bench/beff/beff_method.h"
 #include "bench/beff/beff_run.h"
 
-enum { QUICK_PATTERNS = 3, QUICK_TIME_S = 15, QUICK_LENGTH = 256 << 10, QUICK_LOOP_FIRST = 30, TIME_S = 300 };
+enum { QUICK_PATTERNS = 3, QUICK_TIME_S = 12, QUICK_LENGTH = 256 << 10, QUICK_LOOP_FIRST = 10, TIME_S = 300 };
 #define FULL_LOOPS_S 180.0 /* runs that may take so long have loops of the full time, others proportionally less */
 
 pl_status beff_plan_make(const struct beff_wish *wish, int nprocs, int64_t memory_bytes, struct beff_plan *ret_plan,
