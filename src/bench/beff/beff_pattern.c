@@ -230,9 +230,9 @@ int beff_pattern_count(int n, int random_patterns)
 {
     int count = 0;
     struct beff_pattern pattern;
-    while (beff_pattern_next(n, random_patterns, count, &pattern))
+    while (beff_pattern_next(n, 0, count, &pattern))
         count++;
-    return count;
+    return count + random_patterns;
 }
 
 /* ---- names ---- */
