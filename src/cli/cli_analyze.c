@@ -2,6 +2,7 @@
 #include "cli/cli.h"
 
 #include "base/units.h"
+#include "bench/beff/beff_analyze.h"
 #include "measure/analysis_tools.h"
 #include "measure/export.h"
 
@@ -43,11 +44,9 @@ struct command {
 static const struct {
     const char *name;
     analyze_tool *run;
-} TOOLS[] = {{"rawdata", analysis_rawdata},
-             {"distribution", analysis_distribution},
-             {"allav", analysis_allav},
-             {"kernel", analysis_kernel},
-             {"export", NULL}};
+} TOOLS[] = {{"rawdata", analysis_rawdata}, {"distribution", analysis_distribution},
+             {"allav", analysis_allav},     {"kernel", analysis_kernel},
+             {"beff", beff_analyze},        {"export", NULL}};
 
 enum { TOOL_COUNT = sizeof TOOLS / sizeof TOOLS[0] };
 
@@ -139,6 +138,12 @@ static bool is_standard_output(const char *name)
     return name && strcmp(name, "-") == 0;
 }
 
+static bool selects_operations(const struct analysis_request *request)
+{
+    return request->set || request->op || request->ranks.count || request->from || request->to < INT64_MAX - 1 ||
+           request->skip || request->skip_auto;
+}
+
 static int check_command(const struct command *command)
 {
     if (command->request.from > command->request.to)
@@ -146,8 +151,10 @@ static int check_command(const struct command *command)
     if (is_standard_output(command->json) && is_standard_output(command->csv))
         return cli_usage_error(&cli_verb_analyze, "--json and --csv cannot both go to standard output");
     if (command->tool) {
-        if (command->request.times && command->tool != analysis_kernel)
-            return cli_usage_error(&cli_verb_analyze, "--times belongs to kernel");
+        if (command->request.times && command->tool != analysis_kernel && command->tool != beff_analyze)
+            return cli_usage_error(&cli_verb_analyze, "--times belongs to kernel and beff");
+        if (command->tool == beff_analyze && selects_operations(&command->request))
+            return cli_usage_error(&cli_verb_analyze, "beff shows whole runs: only --block and --times select");
         if (command->format)
             return cli_usage_error(&cli_verb_analyze, "--format belongs to export; %s has --json and --csv",
                                    command->tool_name);
@@ -315,6 +322,7 @@ const struct cli_verb cli_verb_analyze = {
                "  distribution  distribution of the times of a region, for each process\n"
                "  allav         rate against file size and block size, with errors\n"
                "  kernel        rates of kernels by size, process grid, distribution and hints\n"
+               "  beff          b_eff and its tables, from runs of 'piolet beff'\n"
                "  export        everything in the files as JSON or CSV\n"
                "FILE is a block file as written by the benchmarks; - is standard input.",
     .options =
@@ -328,7 +336,8 @@ const struct cli_verb cli_verb_analyze = {
                                     {OPT_SKIP, "skip", 0, "N|auto",
                                      "leave out the first N operations of the region as\n"
                                      "start-up, or as many as the stated rule finds"},
-                                    {OPT_TIMES, "times", 0, NULL, "kernel: all times, not those with a rate alone"},
+                                    {OPT_TIMES, "times", 0, NULL,
+                                     "kernel: all times, not those with a rate alone;\nbeff: every single measurement"},
                                     {OPT_OUTPUT, "output", 'o', "FILE",
                                      "plot: FILE.svg, or FILE.png where rsvg-convert is\n"
                                      "installed; export: where to write"},

@@ -191,7 +191,7 @@ static void print_row(void *context, const struct iot_event *event)
                      event->block->test->name, event->set->label, event->verdict->rank, event->verdict->text);
 }
 
-static bool wants_progress(const char *asked)
+bool suite_wants_progress(const char *asked)
 {
     const char *from_launcher = getenv("PIOLET_PROGRESS");
     if (strcmp(asked, "auto") != 0)
@@ -201,7 +201,7 @@ static bool wants_progress(const char *asked)
 
 static int run_loaded_coll(const struct suite_request *request, const struct spec *spec, int rank)
 {
-    struct watcher watcher = {.request = request, .progress = wants_progress(request->progress)};
+    struct watcher watcher = {.request = request, .progress = suite_wants_progress(request->progress)};
     const struct iot_observer observer = {.context = &watcher, .begin = print_progress, .end = print_row};
     const char *output = spec->timings_path;
     int64_t failed = 0;

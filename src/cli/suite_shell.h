@@ -33,6 +33,9 @@ int suite_shell_check(const struct suite_request *request, int ranks);
 /* Starts MPI, runs, prints a row for each parameter set. Every rank calls. */
 int suite_shell_run_coll(const struct suite_request *request, int argc, char **argv);
 
+/* Is progress to be printed: `asked` is auto, always or never. */
+bool suite_wants_progress(const char *asked);
+
 /* Refuses to export into a file that the run reads or writes. */
 pl_status suite_export_check(const struct suite_request *request, const struct spec *spec, struct pl_error *error);
 

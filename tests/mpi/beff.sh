@@ -1,0 +1,89 @@
+#!/usr/bin/env bash
+# b_eff on 2, 3 and 8 ranks; wrong data, no time, and a kill in the middle.
+# proves: BEFF-3 BEFF-4 BEFF-6 BEFF-7
+# It would fail if a pattern, method or length were missing for some number of ranks, if a message that arrived wrong
+# passed, if a rank hung because another one found wrong data, or if a killed run lost finished measurements.
+# processors: 2
+# timeout: 180
+source "$(dirname "$0")/../lib.sh"
+command -v jq >/dev/null || skip "needs jq"
+cd "$TMP"
+export MPIRUN_TIMEOUT=60
+
+# Names of patterns that n ranks must have: directions of a grid whose extent is 1 have no messages.
+wanted()
+{
+    local cart=
+    case $1 in
+    2 | 3) cart="cart2d-1 cart2d cart3d-1 cart3d" ;;
+    8) cart="cart2d-1 cart2d-2 cart2d cart3d-1 cart3d-2 cart3d-3 cart3d" ;;
+    esac
+    # shellcheck disable=SC2086  # several names
+    printf '%s\n' $cart ring-{1,2,3,4,5,6} worst-cycle {best,worst}-bisection ping-pong random-1 | sort
+}
+
+for n in 2 3 8; do
+    expect_exit 0 mpirun_n "$n" "$PIOLET" beff --quick --time 10m --memory 1m --patterns 1 --seed 3 -o "$n.out"
+    expect_in "$OUT" "$n processes on 1 host"
+    expect_exit 0 "$PIOLET" analyze export --format json -o "$n.json" "$n.out"
+    jq -r '.blocks[0].sets[].params.pattern' "$n.json" | sort | uniq -c >counts
+    wanted "$n" | sed 's/^/     21 /' | diff - counts >&2 || fail "$n ranks: patterns"
+    jq -e '.blocks[0].sets | all((.errors // [] | length) == 0 and
+        ([.series[] | .key] == (if .params.pattern == "ping-pong" then ["turns"] else ["sendrecv", "alltoallv", "nonblocking"] end)) and
+        (.series | all(.values | length == 3 and all(. > 0))))' "$n.json" >/dev/null || fail "$n ranks: a measurement is missing"
+    jq -e --argjson n "$n" '.blocks[0].sets | all(.params | (.messages | tonumber) == (.pattern |
+        if . == "ping-pong" then 2 elif endswith("bisection") then $n - $n % 2 elif . == "cart2d" and $n == 8 then 32
+        elif . == "cart3d" and $n == 8 then 48 else 2 * $n end))' "$n.json" >/dev/null || fail "$n ranks: messages"
+done
+
+# ---- the time is over: one random pattern at least ----
+
+expect_exit 0 mpirun_n 2 "$PIOLET" beff --quick --memory 1m --patterns 10000 --time 1 -o time.out
+expect_in "$OUT" "there was no time for more"
+expect_in time.out "param pattern random-1"
+expect_not_in time.out "param pattern random-10000"
+
+# ---- wrong data ----
+
+cat >spoil.c <<'C'
+/* Changes the last byte of what rank 1 receives by MPI_Sendrecv of 64 bytes. */
+#include <mpi.h>
+int MPI_Sendrecv(const void *out, int count, MPI_Datatype type, int to, int tag, void *in, int in_count,
+                 MPI_Datatype in_type, int from, int in_tag, MPI_Comm comm, MPI_Status *status)
+{
+    int rank;
+    const int code = PMPI_Sendrecv(out, count, type, to, tag, in, in_count, in_type, from, in_tag, comm, status);
+    MPI_Comm_rank(comm, &rank);
+    if (rank == 1 && in_count == 64 && from != MPI_PROC_NULL)
+        ((char *)in)[63] ^= 8;
+    return code;
+}
+C
+if [ -z "${PIOLET_SANITIZE:-}" ]; then
+    expect_exit 0 "mpicc.$PIOLET_MPI" -shared -fPIC spoil.c -o libspoil.so
+    preload=$TMP/libspoil.so
+    [ "$PIOLET_MPI" = openmpi ] || preload=$preload:$(yield_preload)
+    expect_exit 1 mpirun_n 2 env LD_PRELOAD="$preload" "$PIOLET" beff --quick --memory 1m --patterns 1 -o spoilt.out
+    expect_in "$ERR" "ring 1, messages of 64 bytes: Sendrecv: byte 63 of 64 of the message from rank 0"
+    expect_in spoilt.out "error E_DATA 1 Sendrecv: byte 63"
+    expect_in "$OUT" "no b_eff"
+fi
+
+# ---- a kill ----
+
+mpirun_n 2 "$PIOLET" beff --memory 1m -o killed.out >"$OUT" 2>"$ERR" </dev/null &
+job=$!
+finished() { grep -c '^end-set' killed.out 2>/dev/null || true; }
+for ((tries = 0; tries < 300; tries++)); do
+    [ "$(finished)0" -lt 1000 ] || break # 100 sets
+    sleep 0.1
+done
+for process in /proc/[0-9]*; do # ranks of this run: by program and directory
+    [ "$(readlink "$process/exe")" = "$(readlink -f "$PIOLET")" ] && [ "$(readlink "$process/cwd")" = "$TMP" ] &&
+        { kill -9 "${process#/proc/}" || true; } # mpiexec may have been faster
+done 2>/dev/null
+! wait "$job" || fail "a killed run must not end well"
+[ "$(finished)" -ge 100 ] || fail "only $(finished) measurements before the kill"
+expect_exit 0 "$PIOLET" analyze beff killed.out
+expect_in "$OUT" "the run did not come to its end"
+expect_in "$OUT" "ring 3"
