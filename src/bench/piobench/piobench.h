@@ -115,6 +115,7 @@ struct piobench_cell {
     bool writes;
     int ranks;
     int64_t file_asked_bytes;
+    int64_t block_asked_bytes; /* 0: file and ranks give it */
     /* as really used */
     struct piolet_dist_spec spec;
     struct piolet_dist_shape shape;

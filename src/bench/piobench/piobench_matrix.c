@@ -139,6 +139,7 @@ static bool fill_cell(const struct piobench_config *config, struct piobench_cell
     piolet_dist *dist;
     cell->spec = cell->distribution->spec;
     cell->file_bytes = cell->block_bytes = 0;
+    cell->block_asked_bytes = block_bytes;
     if (!choose_array(config, cell, block_bytes, why) || !make(cell, &dist, why))
         return false;
     cell->file_bytes = piolet_dist_elements(dist) * PIOBENCH_ELEMENT;

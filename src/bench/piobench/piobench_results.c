@@ -47,7 +47,7 @@ static bool is_of_cell(const struct blockfile_set *set, const struct piobench_ce
     return text_is(set, "op", cell->writes ? "write" : "read") &&
            text_is(set, "distribution", cell->distribution->text) && number_is(set, "ranks", cell->ranks) &&
            number_is(set, "file_asked_bytes", cell->file_asked_bytes) &&
-           number_is(set, "blocksize_bytes", cell->block_bytes);
+           number_is(set, "block_asked_bytes", cell->block_asked_bytes);
 }
 
 static void count_set(const struct blockfile_set *set, const struct piobench_config *config,

@@ -7,10 +7,12 @@
 #include "bench/piobench/piobench_trial.h"
 #include "measure/environment.h"
 
+#include <errno.h>
 #include <math.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 struct run {
@@ -106,6 +108,7 @@ static void put_params(struct blockfile_writer *writer, const struct piobench_co
     blockfile_param(writer, "family", "%s", contestant->algorithm->family);
     blockfile_param(writer, "ranks", "%d", cell->ranks);
     blockfile_param(writer, "blocksize_bytes", "%lld", (long long)cell->block_bytes);
+    blockfile_param(writer, "block_asked_bytes", "%lld", (long long)cell->block_asked_bytes);
     blockfile_param(writer, "filesize_bytes", "%lld", (long long)cell->file_bytes);
     blockfile_param(writer, "file_asked_bytes", "%lld", (long long)cell->file_asked_bytes);
     blockfile_param(writer, "moved_bytes", "%lld", (long long)moved_bytes(cell));
@@ -323,8 +326,8 @@ static pl_status write_head_coll(struct run *run, struct pl_error *error)
     return coll_agree_coll(run->world, status, error, &verdict);
 }
 
-/* The largest file must fit. Rank 0 calls. */
-static pl_status check_space(const struct piobench_job *job, struct pl_error *error)
+/* A regular file, or room to make one, and the largest must fit. Rank 0 calls. */
+static pl_status check_place(const struct piobench_job *job, struct pl_error *error)
 {
     struct environment_filesystem fs;
     int64_t largest = 0;
@@ -332,6 +335,12 @@ static pl_status check_space(const struct piobench_job *job, struct pl_error *er
         largest = job->matrix->cells[c].file_bytes > largest ? job->matrix->cells[c].file_bytes : largest;
     if (environment_filesystem(job->config->file, &fs, error) != PL_OK)
         return error->status;
+    struct stat info;
+    if (stat(job->config->file, &info) == 0 && !S_ISREG(info.st_mode))
+        return pl_fail(error, PL_E_BAD_FILE, "'%s' is not a regular file; allowed: one, or a new name",
+                       job->config->file);
+    if (access(fs.directory, W_OK | X_OK) != 0)
+        return pl_fail_errno(error, errno, "files cannot be made in '%s'", fs.directory);
     if (fs.free_bytes < largest)
         return pl_fail(error, PL_E_SPACE, "'%s': the largest file has %lld bytes, but %lld are free", job->config->file,
                        (long long)largest, (long long)fs.free_bytes);
@@ -380,7 +389,7 @@ pl_status piobench_run_coll(MPI_Comm world, const struct piobench_job *job, int6
     pl_status status = PL_OK;
     if (run.rank == 0) {
         leave_out(job);
-        status = check_space(job, error);
+        status = check_place(job, error);
         if (status == PL_OK)
             status = blockfile_writer_open(job->output, &run.writer, error);
     }
