@@ -236,6 +236,21 @@ static void tell_left_out(const struct piobench_request *request, const struct p
         cli_complain(request->verb, "left out: %.*s", (int)strcspn(at, "\n"), at);
 }
 
+static bool place_is_right_coll(const struct piobench_request *request, const struct piobench_matrix *matrix, int rank)
+{
+    struct pl_error error;
+    int right = 1;
+    if (rank == 0) {
+        right = piobench_run_check_place(&request->config, matrix, &error) == PL_OK;
+        if (!right)
+            cli_complain(request->verb, "%s", error.text);
+        else if (!piobench_shell_step().is_one)
+            tell_left_out(request, matrix);
+    }
+    MPI_Bcast(&right, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    return right;
+}
+
 /* MPI is there: the number of ranks is known at last. */
 static int run_launched_coll(struct piobench_request *request)
 {
@@ -255,17 +270,13 @@ static int run_launched_coll(struct piobench_request *request)
             cli_usage_error(request->verb, "%s", error.text);
         return CLI_USAGE;
     }
-    if (rank == 0 && request->dry_run) {
-        const int printed = piobench_shell_dry_run(request);
-        piobench_matrix_clear(&matrix);
-        return printed;
-    }
     int exit_status = CLI_OK;
-    if (!request->dry_run) {
-        if (rank == 0 && !piobench_shell_step().is_one)
-            tell_left_out(request, &matrix);
+    if (request->dry_run)
+        exit_status = rank == 0 ? piobench_shell_dry_run(request) : CLI_OK;
+    else if (place_is_right_coll(request, &matrix, rank))
         exit_status = run_matrix_coll(request, &matrix, rank);
-    }
+    else
+        exit_status = CLI_USAGE;
     piobench_matrix_clear(&matrix);
     return exit_status;
 }

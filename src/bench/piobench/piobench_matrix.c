@@ -176,15 +176,15 @@ static pl_status add_ops(const struct piobench_config *config, struct piobench_m
         if (!(reads ? config->reads : config->writes))
             continue;
         cell->writes = !reads;
-        const bool is_for_reading = cell->spec.kind == PIOLET_DIST_BROADCAST && !reads;
-        if (is_right && !is_for_reading) {
-            if (add_cell(matrix, cell, error) != PL_OK)
-                return error->status;
+        if (is_right && cell->spec.kind == PIOLET_DIST_BROADCAST && !reads && config->reads)
             continue;
+        if (!is_right || (cell->spec.kind == PIOLET_DIST_BROADCAST && !reads)) {
+            cell->block_bytes = is_right ? cell->block_bytes : block_bytes;
+            text_format(&matrix->left_out, "%s: %s\n", piobench_cell_text(cell, text),
+                        is_right ? "it is only read, never written" : why);
+        } else if (add_cell(matrix, cell, error) != PL_OK) {
+            return error->status;
         }
-        cell->block_bytes = is_right ? cell->block_bytes : block_bytes;
-        text_format(&matrix->left_out, "%s: %s\n", piobench_cell_text(cell, text),
-                    is_right ? "only reads are measured" : why);
     }
     return PL_OK;
 }

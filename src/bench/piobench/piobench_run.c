@@ -30,6 +30,26 @@ bool piobench_run_takes_part(const struct piobench_contestant *contestant, const
     return strcmp(contestant->algorithm->name, "broadcast") != 0 || cell->spec.kind == PIOLET_DIST_BROADCAST;
 }
 
+pl_status piobench_run_check_place(const struct piobench_config *config, const struct piobench_matrix *matrix,
+                                   struct pl_error *error)
+{
+    struct environment_filesystem fs;
+    int64_t largest = 0;
+    for (int c = 0; c < matrix->count; c++)
+        largest = matrix->cells[c].file_bytes > largest ? matrix->cells[c].file_bytes : largest;
+    if (environment_filesystem(config->file, &fs, error) != PL_OK)
+        return error->status;
+    struct stat info;
+    if (stat(config->file, &info) == 0 && !S_ISREG(info.st_mode))
+        return pl_fail(error, PL_E_BAD_FILE, "'%s' is not a regular file; allowed: one, or a new name", config->file);
+    if (access(fs.directory, W_OK | X_OK) != 0)
+        return pl_fail_errno(error, errno, "files cannot be made in '%s'", fs.directory);
+    if (fs.free_bytes < largest)
+        return pl_fail(error, PL_E_SPACE, "'%s': the largest file has %lld bytes, but %lld are free", config->file,
+                       (long long)largest, (long long)fs.free_bytes);
+    return PL_OK;
+}
+
 /* ---- results ---- */
 
 /* Calls `put` for each line "KEY VALUE" or "VALUE" of an escaped text. */
@@ -326,27 +346,6 @@ static pl_status write_head_coll(struct run *run, struct pl_error *error)
     return coll_agree_coll(run->world, status, error, &verdict);
 }
 
-/* A regular file, or room to make one, and the largest must fit. Rank 0 calls. */
-static pl_status check_place(const struct piobench_job *job, struct pl_error *error)
-{
-    struct environment_filesystem fs;
-    int64_t largest = 0;
-    for (int c = 0; c < job->matrix->count; c++)
-        largest = job->matrix->cells[c].file_bytes > largest ? job->matrix->cells[c].file_bytes : largest;
-    if (environment_filesystem(job->config->file, &fs, error) != PL_OK)
-        return error->status;
-    struct stat info;
-    if (stat(job->config->file, &info) == 0 && !S_ISREG(info.st_mode))
-        return pl_fail(error, PL_E_BAD_FILE, "'%s' is not a regular file; allowed: one, or a new name",
-                       job->config->file);
-    if (access(fs.directory, W_OK | X_OK) != 0)
-        return pl_fail_errno(error, errno, "files cannot be made in '%s'", fs.directory);
-    if (fs.free_bytes < largest)
-        return pl_fail(error, PL_E_SPACE, "'%s': the largest file has %lld bytes, but %lld are free", job->config->file,
-                       (long long)largest, (long long)fs.free_bytes);
-    return PL_OK;
-}
-
 /* Who cannot take part; in a single round also who failed in an earlier one. */
 static void leave_out(const struct piobench_job *job)
 {
@@ -389,9 +388,7 @@ pl_status piobench_run_coll(MPI_Comm world, const struct piobench_job *job, int6
     pl_status status = PL_OK;
     if (run.rank == 0) {
         leave_out(job);
-        status = check_place(job, error);
-        if (status == PL_OK)
-            status = blockfile_writer_open(job->output, &run.writer, error);
+        status = blockfile_writer_open(job->output, &run.writer, error);
     }
     status = coll_agree_coll(world, status, error, &verdict);
     if (status == PL_OK)

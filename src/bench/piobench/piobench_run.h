@@ -42,6 +42,10 @@ struct piobench_job {
 pl_status piobench_run_coll(MPI_Comm world, const struct piobench_job *job, int64_t *ret_failed,
                             struct pl_error *error);
 
+/* The test file is a regular one, or can be made, and the largest fits. One rank calls, before the run. */
+pl_status piobench_run_check_place(const struct piobench_config *config, const struct piobench_matrix *matrix,
+                                   struct pl_error *error);
+
 /* A contestant that cannot take part in a cell: broadcasting where ranks want different things. */
 bool piobench_run_takes_part(const struct piobench_contestant *contestant, const struct piobench_cell *cell);
 

@@ -33,14 +33,15 @@ static void tell_spread(const struct words *words, const char *op)
     const struct piobench_spread spread = piobench_findings_spread(words->points, words->count, "naive", op);
     if (spread.by_block <= 0 || spread.by_distribution <= 0)
         return;
+    char by_block[ANALYSIS_CELL_MAX], by_distribution[ANALYSIS_CELL_MAX];
     const bool agrees = spread.by_block > spread.by_distribution;
-    text_format(
-        words->lines,
-        "%s, naive: over data block sizes the rate changes by a factor of up to %.3g, over distributions at the "
-        "same size by up to %.3g: %s.\n",
-        op, spread.by_block, spread.by_distribution,
-        agrees ? "the data block size matters more, as in the thesis"
-               : "here the distribution matters more, unlike in the thesis");
+    text_format(words->lines,
+                "%s, naive: over data block sizes the rate changes by a factor of up to %s, over distributions at the "
+                "same size by up to %s: %s.\n",
+                op, analysis_cell(spread.by_block, 3, by_block),
+                analysis_cell(spread.by_distribution, 3, by_distribution),
+                agrees ? "the data block size matters more, as in the thesis"
+                       : "here the distribution matters more, unlike in the thesis");
 }
 
 /* ---- collective buffering ---- */
