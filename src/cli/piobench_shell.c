@@ -4,6 +4,7 @@
 #include "base/blockfile.h"
 #include "base/units.h"
 #include "bench/piobench/piobench_run.h"
+#include "cli/cli_wrap.h"
 #include "cli/suite_shell.h"
 #include "measure/analysis.h"
 #include "mpi/job.h"
@@ -88,8 +89,13 @@ int piobench_shell_dry_run(const struct piobench_request *request)
     }
     if (matrix.left_out.length)
         printf("\nLeft out:\n");
-    for (const char *at = text_get(&matrix.left_out); *at; at += strcspn(at, "\n") + 1)
-        printf("  %.*s\n", (int)strcspn(at, "\n"), at);
+    for (const char *at = text_get(&matrix.left_out); *at; at += strcspn(at, "\n") + 1) {
+        struct text line = {0};
+        text_append(&line, at, strcspn(at, "\n"));
+        printf("  ");
+        cli_wrap(text_get(&line), 2, 4);
+        text_clear(&line);
+    }
     const int launches = config->mpi_count ? config->mpi_count : 1;
     printf("\nIn all: %d cells, %lld to %lld trials; %.1f GB moved at least.\n", matrix.count,
            (long long)(trials * config->trials * launches), (long long)(trials * config->max_trials * launches),

@@ -170,23 +170,21 @@ static pl_status add_cell(struct piobench_matrix *matrix, const struct piobench_
 static pl_status add_ops(const struct piobench_config *config, struct piobench_matrix *matrix,
                          struct piobench_cell *cell, int64_t block_bytes, struct pl_error *error)
 {
-    char why[PIOLET_DIST_MESSAGE_MAX] = "", text[PIOBENCH_CELL_TEXT_MAX];
+    char why[PIOLET_DIST_MESSAGE_MAX] = "it is only read, never written", text[PIOBENCH_CELL_TEXT_MAX];
     const bool is_right = fill_cell(config, cell, block_bytes, why);
-    for (int reads = 0; reads < 2; reads++) {
-        if (!(reads ? config->reads : config->writes))
-            continue;
-        cell->writes = !reads;
-        if (is_right && cell->spec.kind == PIOLET_DIST_BROADCAST && !reads && config->reads)
-            continue;
-        if (!is_right || (cell->spec.kind == PIOLET_DIST_BROADCAST && !reads)) {
-            cell->block_bytes = is_right ? cell->block_bytes : block_bytes;
-            text_format(&matrix->left_out, "%s: %s\n", piobench_cell_text(cell, text),
-                        is_right ? "it is only read, never written" : why);
-        } else if (add_cell(matrix, cell, error) != PL_OK) {
-            return error->status;
-        }
+    const bool writes = config->writes && (!is_right || cell->spec.kind != PIOLET_DIST_BROADCAST);
+    if (!is_right || (!writes && !config->reads)) {
+        cell->block_bytes = block_bytes;
+        cell->writes = config->writes;
+        text_format(&matrix->left_out, "%s: %s\n", piobench_cell_text(cell, text), why);
+        return PL_OK;
     }
-    return PL_OK;
+    cell->writes = true;
+    pl_status status = writes ? add_cell(matrix, cell, error) : PL_OK;
+    cell->writes = false;
+    if (status == PL_OK && config->reads)
+        status = add_cell(matrix, cell, error);
+    return status;
 }
 
 static pl_status add_distribution(const struct piobench_config *config, struct piobench_matrix *matrix,

@@ -116,16 +116,17 @@ static pl_status mpiio_ready_coll(struct piobench_trial *trial, struct piobench_
 
 /* ---- moving ---- */
 
+/* The file was opened for this: its pointer stands at the beginning of the view. */
 static int move(const struct piobench_trial *trial, MPI_File handle, MPI_Status *ret_moved)
 {
     const struct piobench_place *place = trial->place;
     const bool collective = trial->contestant->algorithm->access == PIOBENCH_COLLECTIVE;
     void *data = place->elements;
     if (place->cell->writes)
-        return collective ? MPI_File_write_at_all(handle, 0, data, 1, place->memtype, ret_moved)
-                          : MPI_File_write_at(handle, 0, data, 1, place->memtype, ret_moved);
-    return collective ? MPI_File_read_at_all(handle, 0, data, 1, place->memtype, ret_moved)
-                      : MPI_File_read_at(handle, 0, data, 1, place->memtype, ret_moved);
+        return collective ? MPI_File_write_all(handle, data, 1, place->memtype, ret_moved)
+                          : MPI_File_write(handle, data, 1, place->memtype, ret_moved);
+    return collective ? MPI_File_read_all(handle, data, 1, place->memtype, ret_moved)
+                      : MPI_File_read(handle, data, 1, place->memtype, ret_moved);
 }
 
 static void note_strategy(struct piobench_trial *trial, MPI_File handle)
