@@ -214,8 +214,10 @@ static int run_matrix_coll(struct piobench_request *request, const struct pioben
         ready = job.tallies != NULL;
     }
     MPI_Bcast(&ready, 1, MPI_INT, 0, MPI_COMM_WORLD);
-    if (!ready)
+    if (!ready) {
+        free(job.tallies);
         return CLI_FAILED;
+    }
     const bool exports = rank == 0 && !step.is_one && (request->json || request->csv);
     const size_t blocks_before = exports ? suite_export_count(request->output) : 0;
     int64_t failed = 0;

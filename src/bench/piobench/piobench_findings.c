@@ -159,7 +159,7 @@ static struct piobench_scaling find_fall(const struct piobench_point *points, si
         if (is_on_curve(&points[i], like, x) &&
             (!scaling.peak || points[i].rate_mb_per_s > scaling.peak->rate_mb_per_s))
             scaling.peak = &points[i];
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count && scaling.peak; i++)
         if (is_on_curve(&points[i], like, x) && x(&points[i]) > x(scaling.peak) &&
             piobench_findings_faster(scaling.peak, &points[i]) &&
             (!scaling.fallen || points[i].rate_mb_per_s < scaling.fallen->rate_mb_per_s))

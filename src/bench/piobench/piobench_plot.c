@@ -76,7 +76,7 @@ static void draw_curve(struct plot *plot, const struct figure *figure, const str
         if (is_in_row(point, row) && is_of_curve(point, figure->curves[curve]) && strcmp(point->op, op) == 0)
             points[count++] = point;
     }
-    qsort(points, count, sizeof points[0], by_x);
+    qsort(points, count, sizeof(const struct piobench_point *), by_x);
     for (size_t i = 0; i < count; i++) {
         x[i] = (double)points[i]->block_bytes;
         y[i] = points[i]->rate_mb_per_s;

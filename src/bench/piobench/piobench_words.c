@@ -210,7 +210,7 @@ static void tell_ranks(const struct words *words, const struct piobench_point *l
     char row[ROW_TEXT_MAX], block[UNITS_TEXT_MAX], high[ANALYSIS_CELL_MAX], low[ANALYSIS_CELL_MAX];
     const struct falls falls = collect_falls(words, like, piobench_findings_ranks);
     const struct piobench_point *peak = falls.deepest.peak, *fallen = falls.deepest.fallen;
-    if (falls.cases == 0)
+    if (!peak || !fallen)
         return;
     text_format(words->lines, "Negative scaling, more ranks and less: %s, %s, in %d case%s; most of all ", like->op,
                 like->algorithm, falls.cases, falls.cases == 1 ? "" : "s");
@@ -226,7 +226,7 @@ static void tell_blocks(const struct words *words, const struct piobench_point *
     char high[ANALYSIS_CELL_MAX], low[ANALYSIS_CELL_MAX];
     const struct falls falls = collect_falls(words, like, piobench_findings_blocks);
     const struct piobench_point *peak = falls.deepest.peak, *fallen = falls.deepest.fallen;
-    if (falls.cases == 0)
+    if (!peak || !fallen)
         return;
     text_format(words->lines, "Negative scaling, larger data blocks and less: %s, %s, in %d case%s; most of all ",
                 like->op, like->algorithm, falls.cases, falls.cases == 1 ? "" : "s");
