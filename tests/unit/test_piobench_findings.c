@@ -143,6 +143,11 @@ static void enough_buffer(void **state)
     expect_in(words, "90 % of the best rate needs 1.05 MB at most (cbx, ");
     expect_in(words, "so it is here");
     free(words);
+    points[2].buffer_bytes = points[3].buffer_bytes = 1 << 18; /* nothing above 1 MB was tried */
+    words = words_of(points, 4);
+    expect_in(words, "larger ones were not measured here");
+    free(words);
+    points[2].buffer_bytes = points[3].buffer_bytes = 4 << 20;
     points[1].rate_mb_per_s = 150;
     assert_int_equal(piobench_findings_buffer(points, 4, &points[0]), 4 << 20);
     words = words_of(points, 4);
