@@ -89,6 +89,13 @@ expect_exit 0 "$PIOLET" piobench -n 2 -f "$file" -o options.out -s 64k -b 4k -d 
 grep -q '^time 1 sync_time ' options.out || fail "no time of syncing"
 expect_in options.out "hint asked cb_nodes 1"
 
+# Ranks on different nodes compare their clocks; MPICH can be told that no rank shares a node with another.
+if [ "$PIOLET_MPI" = mpich ]; then
+    MPIR_CVAR_NOLOCAL=1 expect_exit 0 "$PIOLET" piobench -n 2 -f "$file" -o clocks.out -s 64k -b 4k -d CYCLIC --ops read -a naive \
+        --trials 1 --max-trials 1
+    expect_in clocks.out "clocks compared by messages"
+fi
+
 # Contents are compared: a storage that does not keep a byte (of rank 0, which knows that it is written) is noticed.
 if command -v "mpicc.$PIOLET_MPI" >/dev/null && [ -z "${PIOLET_SANITIZE:-}" ]; then
     expect_exit 0 "mpicc.$PIOLET_MPI" -shared -fPIC -o tamper.so "$SOURCE/tests/support/tamper.c"

@@ -68,9 +68,9 @@ expect_exit 0 "$PIOLET" piobench --resume results
 [ "$(trials results)" -eq 180 ] || fail "$(trials results) trials"
 expect_exit 0 "$PIOLET" analyze piobench results
 
-# Both MPIs in turn, where both are built.
+# Both MPIs in turn, where both are built side by side (not with sanitizers).
 for mpi in mpich openmpi; do
-    [ -x "${PIOLET%/"$PIOLET_MPI"/bin/piolet}/$mpi/bin/piolet" ] || skip "the rest needs the builds of both MPIs"
+    [ -x "${PIOLET%/"$PIOLET_MPI"/bin/piolet}/$mpi/bin/piolet" ] || exit 0
 done
 expect_exit 0 "$PIOLET" piobench --mpis mpich,openmpi -n 2 -f "$file" -o both.out -s 64k -b 4k -d CYCLIC --ops write \
     -a naive,ring --trials 2 --max-trials 2

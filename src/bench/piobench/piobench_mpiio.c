@@ -95,6 +95,13 @@ static pl_status check_in_force(const struct piobench_trial *trial, MPI_Info inf
                : pl_fail(error, PL_E_UNSUPPORTED, "asked for '%s', but '%.64s' is in force", wanted, value);
 }
 
+/* ROMIO gives the hint back where it obeys; OMPIO gives everything back. */
+static bool knows_direct(MPI_Info info, bool writes)
+{
+    char value[MPI_MAX_INFO_VAL + 1];
+    return info_get(info, "romio_cb_read", value) && info_get(info, writes ? "direct_write" : "direct_read", value);
+}
+
 static pl_status mpiio_ready_coll(struct piobench_trial *trial, struct piobench_file *file, struct pl_error *error)
 {
     const struct piobench_place *place = trial->place;
@@ -107,8 +114,7 @@ static pl_status mpiio_ready_coll(struct piobench_trial *trial, struct piobench_
     const pl_status status = check_in_force(trial, info, error);
     if (place->rank == 0 && trial->number == 1)
         note_all_keys(trial, info);
-    if (place->config->direct &&
-        !(info_get(info, place->cell->writes ? "direct_write" : "direct_read", (char[MPI_MAX_INFO_VAL + 1]){0})))
+    if (place->config->direct && !knows_direct(info, place->cell->writes))
         piobench_trial_warn(trial, "this MPI-IO knows no direct I/O: data go through the page cache");
     MPI_Info_free(&info);
     return status;
