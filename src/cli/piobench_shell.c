@@ -36,6 +36,7 @@ void piobench_shell_step_export(const struct piobench_step *step)
     char text[3 * PIOBENCH_MPI_MAX];
     snprintf(text, sizeof text, "%d %d %s", step->cell, step->round, step->mpi);
     setenv(STEP_VARIABLE, text, 1);
+    setenv("OMPI_MCA_mca_base_env_list", STEP_VARIABLE, 0); /* Open MPI hands on what it is told to */
 }
 
 struct piobench_tally *piobench_shell_tallies(const struct piobench_request *request,

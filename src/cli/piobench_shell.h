@@ -23,6 +23,7 @@ struct piobench_step {
     char mpi[PIOBENCH_MPI_MAX];
 };
 struct piobench_step piobench_shell_step(void);
+/* For the processes to come, on all hosts. */
 void piobench_shell_step_export(const struct piobench_step *step);
 
 /* The plan; nothing is run. The config is finished. */

@@ -3,11 +3,9 @@
 
 #include "base/units.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 enum { RANKS_MAX = 1000000, WORD_MAX = 512 };
 static const int64_t BLOCK_MAX = INT64_C(1) << 30, FILE_MAX = INT64_C(1) << 50;
@@ -406,9 +404,9 @@ static pl_status set_defaults(struct piobench_config *config, int default_ranks,
 {
     static const char *const distributions[] = {"BLOCK",          "BALANCED", "CYCLIC",   "BLOCK,BLOCK,BLOCK",
                                                 "multipartition", "random",   "broadcast"};
+    const bool all = config->distribution_count == 0;
     pl_status status = PL_OK;
-    for (size_t i = 0; config->distribution_count < (int)i + 1 && i < sizeof distributions / sizeof distributions[0];
-         i++)
+    for (size_t i = 0; all && i < sizeof distributions / sizeof distributions[0] && status == PL_OK; i++)
         status = take_distribution(config, "distribution", distributions[i], error);
     if (config->contestant_count == 0 && status == PL_OK)
         status = take_algorithms(config, "algorithms", "all", error);
