@@ -83,3 +83,9 @@ expect_exit 0 "$PIOLET" piobench --resume both.out # complete: starts nothing
 [ "$(trials both.out)" -eq 8 ] || fail "$(trials both.out) trials"
 expect_exit 0 "$PIOLET" analyze piobench both.out
 expect_in "$OUT" "openmpi ring"
+
+# Open MPI with ROMIO in the place of OMPIO.
+expect_exit 0 "$PIOLET" piobench --mpis openmpi-romio,openmpi -n 2 -f "$file" -o romio.out -s 64k -b 4k -d CYCLIC --ops write \
+    -a system --trials 1 --max-trials 1
+[ "$(sed -n 's/^hint used io_components //p' romio.out | head -n 1)" = romio321 ] || fail "ROMIO is not in force"
+sed -n 's/^hint used io_components //p' romio.out | tail -n 1 | grep -q ompio || fail "OMPIO is not in force"

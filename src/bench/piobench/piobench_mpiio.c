@@ -2,6 +2,7 @@
 #include "bench/piobench/piobench_trial.h"
 
 #include <dlfcn.h>
+#include <link.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -78,6 +79,28 @@ static void note_all_keys(struct piobench_trial *trial, MPI_Info info)
     }
 }
 
+/* Open MPI's info does not tell whose MPI-IO it is: the components that it has loaded do. */
+static int note_component(struct dl_phdr_info *object, size_t size, void *names)
+{
+    static const char prefix[] = "/mca_io_";
+    const char *name = strstr(object->dlpi_name, prefix);
+    (void)size;
+    if (name) {
+        name += sizeof prefix - 1;
+        text_format(names, "%s%.*s", ((struct text *)names)->length ? "," : "", (int)strcspn(name, "."), name);
+    }
+    return 0;
+}
+
+static void note_components(struct piobench_trial *trial)
+{
+    struct text names = {0};
+    dl_iterate_phdr(note_component, &names);
+    if (names.length)
+        text_format(&trial->used, "io_components %s\n", text_get(&names));
+    text_clear(&names);
+}
+
 static pl_status check_in_force(const struct piobench_trial *trial, MPI_Info info, struct pl_error *error)
 {
     const char *wanted = trial->contestant->algorithm->strategy;
@@ -112,8 +135,11 @@ static pl_status mpiio_ready_coll(struct piobench_trial *trial, struct piobench_
     if (asked != MPI_SUCCESS)
         return coll_fail_mpi(error, asked, "setting the view of '%s'", place->config->file);
     const pl_status status = check_in_force(trial, info, error);
-    if (place->rank == 0 && trial->number == 1)
+    if (place->rank == 0 && trial->number == 1) {
         note_all_keys(trial, info);
+        if (!trial->contestant->algorithm->strategy)
+            note_components(trial);
+    }
     if (place->config->direct && !knows_direct(info, place->cell->writes))
         piobench_trial_warn(trial, "this MPI-IO knows no direct I/O: data go through the page cache");
     MPI_Info_free(&info);
