@@ -3,6 +3,7 @@
 
 #include "base/units.h"
 #include "bench/beff/beff_analyze.h"
+#include "bench/piobench/piobench_analysis.h"
 #include "measure/analysis_tools.h"
 #include "measure/export.h"
 
@@ -44,9 +45,13 @@ struct command {
 static const struct {
     const char *name;
     analyze_tool *run;
-} TOOLS[] = {{"rawdata", analysis_rawdata}, {"distribution", analysis_distribution},
-             {"allav", analysis_allav},     {"kernel", analysis_kernel},
-             {"beff", beff_analyze},        {"export", NULL}};
+} TOOLS[] = {{"rawdata", analysis_rawdata},
+             {"distribution", analysis_distribution},
+             {"allav", analysis_allav},
+             {"kernel", analysis_kernel},
+             {"beff", beff_analyze},
+             {"piobench", piobench_analysis},
+             {"export", NULL}};
 
 enum { TOOL_COUNT = sizeof TOOLS / sizeof TOOLS[0] };
 
@@ -185,7 +190,8 @@ static int parse_command(int argc, char **argv, struct command *command)
             return wrong;
     }
     if (optind == argc)
-        return cli_usage_error(&cli_verb_analyze, "a tool is missing: rawdata, distribution, allav, kernel or export");
+        return cli_usage_error(&cli_verb_analyze,
+                               "a tool is missing: rawdata, distribution, allav, kernel, piobench or export");
     command->tool_name = argv[optind++];
     for (size_t i = 0; i < TOOL_COUNT; i++)
         if (strcmp(command->tool_name, TOOLS[i].name) == 0) {
@@ -194,7 +200,8 @@ static int parse_command(int argc, char **argv, struct command *command)
                 return cli_usage_error(&cli_verb_analyze, "a block file is missing");
             return check_command(command);
         }
-    return cli_usage_error(&cli_verb_analyze, "'%s' is not a tool: rawdata, distribution, allav, kernel or export",
+    return cli_usage_error(&cli_verb_analyze,
+                           "'%s' is not a tool: rawdata, distribution, allav, kernel, piobench or export",
                            command->tool_name);
 }
 
@@ -323,6 +330,7 @@ const struct cli_verb cli_verb_analyze = {
                "  allav         rate against file size and block size, with errors\n"
                "  kernel        rates of kernels by size, process grid, distribution and hints\n"
                "  beff          b_eff and its tables, from runs of 'piolet beff'\n"
+               "  piobench      algorithms of collective I/O: rates, ratios, findings\n"
                "  export        everything in the files as JSON or CSV\n"
                "FILE is a block file as written by the benchmarks; - is standard input.",
     .options =

@@ -1,0 +1,220 @@
+/* What PIOBENCH concludes, from made-up numbers.
+ * proves: COLL-6 COLL-7
+ * It would fail if overlapping intervals counted as a difference, if the sizes between which collective buffering pays,
+ * the buffer that is enough, or the number of ranks that is best were misread, or if a sentence said the opposite. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "bench/piobench/piobench_findings.h"
+
+#include <math.h>
+
+enum { FILE_BYTES = 16 << 20 };
+
+/* A point of 4 ranks with an interval of 2 %. */
+static struct piobench_point point(const char *distribution, const char *algorithm, const char *family, int64_t block,
+                                   double rate)
+{
+    return (struct piobench_point){.op = "write",
+                                   .distribution = distribution,
+                                   .file_bytes = FILE_BYTES,
+                                   .block_bytes = block,
+                                   .block_asked_bytes = block,
+                                   .ranks = 4,
+                                   .mpi = "mpich",
+                                   .algorithm = algorithm,
+                                   .family = family,
+                                   .trials = 5,
+                                   .rate_mb_per_s = rate,
+                                   .error_mb_per_s = rate * 0.02};
+}
+
+static struct piobench_point on_ranks(int ranks, double rate)
+{
+    struct piobench_point result = point("BLOCK", "naive", "naive", FILE_BYTES / ranks, rate);
+    result.block_asked_bytes = 0;
+    result.ranks = ranks;
+    return result;
+}
+
+static char *words_of(struct piobench_point *points, size_t count)
+{
+    const struct piobench_points list = {.points = points, .count = count};
+    struct text lines = {0};
+    piobench_findings_text(&list, &lines);
+    assert_false(lines.failed);
+    return lines.data ? lines.data : text_dup("");
+}
+
+static void expect_in(char *words, const char *wanted)
+{
+    if (!strstr(words, wanted))
+        fail_msg("'%s' is not in:\n%s", wanted, words);
+}
+
+static void chance_is_no_difference(void **state)
+{
+    (void)state;
+    struct piobench_point a = point("CYCLIC", "a", "", 64, 100), b = point("CYCLIC", "b", "", 64, 97);
+    assert_false(piobench_findings_faster(&a, &b)); /* 98 and 98.94: they overlap */
+    b.rate_mb_per_s = 90;
+    assert_true(piobench_findings_faster(&a, &b));
+    assert_false(piobench_findings_faster(&b, &a));
+    b.error_mb_per_s = NAN; /* one trial: nothing is known */
+    assert_false(piobench_findings_faster(&a, &b));
+}
+
+static void block_size_against_distribution(void **state)
+{
+    (void)state;
+    struct piobench_point points[] = {
+        point("CYCLIC", "naive", "naive", 64, 10),   point("CYCLIC", "naive", "naive", 4096, 400),
+        point("random", "naive", "naive", 64, 12),   point("random", "naive", "naive", 4096, 300),
+        point("CYCLIC", "ring", "buffering", 64, 1), point("random", "ring", "buffering", 64, 1000),
+    };
+    const struct piobench_spread spread = piobench_findings_spread(points, 6, "naive", "write");
+    assert_true(fabs(spread.by_block - 40) < 1e-9);
+    assert_true(fabs(spread.by_distribution - 4.0 / 3) < 1e-9);
+    assert_true(piobench_findings_spread(points, 6, "naive", "read").by_block == 0);
+    char *words = words_of(points, 4);
+    expect_in(words, "the data block size matters more, as in the thesis");
+    free(words);
+    points[2].rate_mb_per_s = 1000; /* now 100 by distribution, 40 by block */
+    words = words_of(points, 4);
+    expect_in(words, "the distribution matters more, unlike in the thesis");
+    free(words);
+}
+
+static void where_buffering_pays(void **state)
+{
+    (void)state;
+    struct piobench_point points[] = {
+        /* not in order of size, and the better of two that buffer counts */
+        point("CYCLIC", "naive", "naive", 65536, 900),    point("CYCLIC", "naive", "naive", 64, 5),
+        point("CYCLIC", "naive", "naive", 1024, 80),      point("CYCLIC", "naive", "naive", 16384, 395),
+        point("CYCLIC", "ring", "buffering", 64, 500),    point("CYCLIC", "cbx", "buffering", 64, 400),
+        point("CYCLIC", "ring", "buffering", 1024, 60),   point("CYCLIC", "cbx", "buffering", 1024, 450),
+        point("CYCLIC", "cbx", "buffering", 16384, 400),  point("CYCLIC", "cbx", "buffering", 65536, 300),
+        point("CYCLIC", "auto", "choosing", 65536, 5000),
+    };
+    enum { COUNT = sizeof points / sizeof points[0] };
+    struct piobench_crossover crossover = piobench_findings_crossover(points, COUNT, &points[0]);
+    assert_int_equal(crossover.pays_up_to, 1024); /* 400 against 395 is chance */
+    assert_int_equal(crossover.not_from, 65536);
+    assert_true(fabs(crossover.gain - 100) < 1e-9);
+    assert_ptr_equal(crossover.gain_at, &points[4]);
+    char *words = words_of(points, COUNT);
+    expect_in(words,
+              "pays up to data blocks of 1.02 kB (at best 100 times naive: ring with 64 B); from 65.5 kB on it is "
+              "not faster");
+    expect_in(words, "so it is here");
+    free(words);
+    /* another distribution has nothing to do with it */
+    const struct piobench_point other = point("random", "naive", "naive", 64, 5);
+    crossover = piobench_findings_crossover(points, COUNT, &other);
+    assert_null(crossover.gain_at);
+}
+
+static struct piobench_point with_buffer(const char *algorithm, int64_t block, int64_t buffer, double rate)
+{
+    struct piobench_point result = point("CYCLIC", algorithm, "buffering", block, rate);
+    result.buffer_bytes = buffer;
+    return result;
+}
+
+static void enough_buffer(void **state)
+{
+    (void)state;
+    struct piobench_point points[] = {
+        with_buffer("cbx:cb_buffer_size=65536", 64, 65536, 100),
+        with_buffer("cbx:cb_buffer_size=1048576", 64, 1 << 20, 185),
+        with_buffer("cbx:cb_buffer_size=4194304", 64, 4 << 20, 200),
+        with_buffer("cb_c:cb_buffer_size=4194304", 64, 4 << 20, 900), /* alone: says nothing */
+    };
+    assert_int_equal(piobench_findings_buffer(points, 4, &points[0]), 1 << 20); /* 185 is 92 % of 200 */
+    assert_int_equal(piobench_findings_buffer(points, 4, &points[3]), 0);
+    char *words = words_of(points, 4);
+    expect_in(words, "90 % of the best rate needs 1.05 MB at most (cbx, ");
+    expect_in(words, "so it is here");
+    free(words);
+    points[2].buffer_bytes = points[3].buffer_bytes = 1 << 18; /* nothing above 1 MB was tried */
+    words = words_of(points, 4);
+    expect_in(words, "larger ones were not measured here");
+    free(words);
+    points[2].buffer_bytes = points[3].buffer_bytes = 4 << 20;
+    points[1].rate_mb_per_s = 150;
+    assert_int_equal(piobench_findings_buffer(points, 4, &points[0]), 4 << 20);
+    words = words_of(points, 4);
+    expect_in(words, "here it is not in 1 of them");
+    free(words);
+}
+
+static void negative_scaling(void **state)
+{
+    (void)state;
+    /* BLOCK has another data block with each number of ranks: that is no other curve */
+    struct piobench_point points[6] = {on_ranks(2, 500), on_ranks(16, 300), on_ranks(4, 800), on_ranks(8, 790)};
+    struct piobench_scaling scaling = piobench_findings_ranks(points, 4, &points[1]);
+    assert_ptr_equal(scaling.peak, &points[2]);
+    assert_ptr_equal(scaling.fallen, &points[1]);
+    char *words = words_of(points, 4);
+    expect_in(words, "800.0 MB/s on 4 ranks, 300.0 MB/s on 16; advice: 4 ranks at a time");
+    expect_in(words, "piolet_group_size=4");
+    free(words);
+    points[4] = on_ranks(16, 700); /* grouping was tried there */
+    points[4].algorithm = "node_grouping:piolet_group_size=4";
+    points[4].family = "scheduling";
+    points[1].crowded = true;
+    words = words_of(points, 5);
+    expect_in(words, "'node_grouping:piolet_group_size=4', measured there, is faster: 700.0 MB/s");
+    expect_in(words, "16 ranks are more than the cores");
+    free(words);
+    /* rising, or falling by chance */
+    points[1].rate_mb_per_s = 799;
+    points[1].error_mb_per_s = 10;
+    assert_null(piobench_findings_ranks(points, 4, &points[1]).peak);
+    words = words_of(points, 4);
+    assert_null(strstr(words, "more ranks and less"));
+    free(words);
+}
+
+static void larger_blocks_less(void **state)
+{
+    (void)state;
+    struct piobench_point points[] = {point("CYCLIC", "naive", "naive", 1024, 100),
+                                      point("CYCLIC", "naive", "naive", 262144, 900),
+                                      point("CYCLIC", "naive", "naive", 1048576, 400)};
+    const struct piobench_scaling scaling = piobench_findings_blocks(points, 3, &points[0]);
+    assert_ptr_equal(scaling.peak, &points[1]);
+    assert_ptr_equal(scaling.fallen, &points[2]);
+    char *words = words_of(points, 3);
+    expect_in(words, "900.0 MB/s with 262 kB, 400.0 MB/s with 1.05 MB; advice: less data at a time");
+    free(words);
+}
+
+static void nothing_measured(void **state)
+{
+    (void)state;
+    struct piobench_point points[] = {point("CYCLIC", "naive", "naive", 64, NAN),
+                                      point("CYCLIC", "ring", "buffering", 64, NAN)};
+    char *words = words_of(points, 2);
+    assert_string_equal(words, "");
+    free(words);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(chance_is_no_difference), cmocka_unit_test(block_size_against_distribution),
+        cmocka_unit_test(where_buffering_pays),    cmocka_unit_test(enough_buffer),
+        cmocka_unit_test(negative_scaling),        cmocka_unit_test(larger_blocks_less),
+        cmocka_unit_test(nothing_measured),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
