@@ -2,6 +2,7 @@
 #include "cli/cli.h"
 
 #include "base/units.h"
+#include "bench/beffio/beffio_report.h"
 #include "measure/analysis_tools.h"
 #include "measure/export.h"
 
@@ -43,11 +44,9 @@ struct command {
 static const struct {
     const char *name;
     analyze_tool *run;
-} TOOLS[] = {{"rawdata", analysis_rawdata},
-             {"distribution", analysis_distribution},
-             {"allav", analysis_allav},
-             {"kernel", analysis_kernel},
-             {"export", NULL}};
+} TOOLS[] = {{"rawdata", analysis_rawdata}, {"distribution", analysis_distribution},
+             {"allav", analysis_allav},     {"kernel", analysis_kernel},
+             {"beffio", beffio_analyze},    {"export", NULL}};
 
 enum { TOOL_COUNT = sizeof TOOLS / sizeof TOOLS[0] };
 
@@ -178,7 +177,8 @@ static int parse_command(int argc, char **argv, struct command *command)
             return wrong;
     }
     if (optind == argc)
-        return cli_usage_error(&cli_verb_analyze, "a tool is missing: rawdata, distribution, allav, kernel or export");
+        return cli_usage_error(&cli_verb_analyze,
+                               "a tool is missing: rawdata, distribution, allav, kernel, beffio or export");
     command->tool_name = argv[optind++];
     for (size_t i = 0; i < TOOL_COUNT; i++)
         if (strcmp(command->tool_name, TOOLS[i].name) == 0) {
@@ -187,7 +187,8 @@ static int parse_command(int argc, char **argv, struct command *command)
                 return cli_usage_error(&cli_verb_analyze, "a block file is missing");
             return check_command(command);
         }
-    return cli_usage_error(&cli_verb_analyze, "'%s' is not a tool: rawdata, distribution, allav, kernel or export",
+    return cli_usage_error(&cli_verb_analyze,
+                           "'%s' is not a tool: rawdata, distribution, allav, kernel, beffio or export",
                            command->tool_name);
 }
 
@@ -315,6 +316,7 @@ const struct cli_verb cli_verb_analyze = {
                "  distribution  distribution of the times of a region, for each process\n"
                "  allav         rate against file size and block size, with errors\n"
                "  kernel        rates of kernels by size, process grid, distribution and hints\n"
+               "  beffio        b_eff_io: table, values, verdict and the three diagrams\n"
                "  export        everything in the files as JSON or CSV\n"
                "FILE is a block file as written by the benchmarks; - is standard input.",
     .options =
