@@ -57,7 +57,7 @@ static void print_type(const struct plan *plan, const struct beffio_layout *layo
             print_pattern(plan, layout, p);
     }
     if (plan->rate > 0)
-        printf("  %d processes: %s in %s of type %d\n", layout->nprocs, units_bytes(beffio_layout_total(layout), size),
+        printf("  n = %d: %s in %s of type %d\n", layout->nprocs, units_bytes(beffio_layout_total(layout), size),
                type == 2 ? "the files" : "the file", type);
 }
 

@@ -65,7 +65,7 @@ static void print_end(void *context, const struct beffio_event *event)
 {
     const struct watcher *watcher = context;
     if (event->verdict->status != PL_OK)
-        cli_complain(watcher->verb, "%s: %d processes, %s: type %d ends here: rank %d: %s", event->path,
+        cli_complain(watcher->verb, "%s: n = %d, %s: type %d ends here: rank %d: %s", event->path,
                      event->result->partition, beffio_method_name((enum beffio_method)event->result->method),
                      BEFFIO_TABLE[event->result->pattern].type, event->verdict->rank, event->verdict->text);
 }

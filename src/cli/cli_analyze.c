@@ -147,6 +147,8 @@ static int check_command(const struct command *command)
     if (command->tool) {
         if (command->request.times && command->tool != analysis_kernel)
             return cli_usage_error(&cli_verb_analyze, "--times belongs to kernel");
+        if (command->tool == beffio_analyze && command->selection && strcmp(command->selection, "--block") != 0)
+            return cli_usage_error(&cli_verb_analyze, "%s: beffio selects by --block alone", command->selection);
         if (command->format)
             return cli_usage_error(&cli_verb_analyze, "--format belongs to export; %s has --json and --csv",
                                    command->tool_name);

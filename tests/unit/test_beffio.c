@@ -112,9 +112,9 @@ static void termination(void **state)
     (void)state;
     int64_t calls, batches[12];
     int decisions;
-    /* 100 calls of 1 s: doubled until a quarter of what is left is less */
+    /* 100 calls of 1 s: four times as many until a quarter of what is left is less */
     struct beffio_loop_plan plan = {.limit_s = 100, .pace_s = 100, .most_calls = INT64_MAX};
-    static const int64_t wanted[12] = {1, 2, 4, 8, 16, 17, 13, 9, 7, 5, 4, 3};
+    static const int64_t wanted[12] = {1, 4, 16, 19, 15, 11, 8, 6, 5, 3, 3, 2};
     near(play(1, 0, &plan, &calls, &decisions, batches), 100);
     for (int i = 0; i < 12; i++)
         assert_int_equal(batches[i], wanted[i]);

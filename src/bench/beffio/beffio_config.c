@@ -217,22 +217,21 @@ static void hints_text(const struct beffio_config *config, struct text *out)
 
 static const struct {
     const char *name;
-    const char *usual; /* the default's text; NULL: differs from machine to machine */
     pl_status (*set)(struct beffio_config *config, const char *value, struct pl_error *error);
     void (*text)(const struct beffio_config *config, struct text *out);
 } SETTINGS[BEFFIO_SETTINGS] = {
-    {"time", "900", set_time, time_text},
-    {"ranks", NULL, set_ranks, ranks_text},
-    {"partitions", NULL, set_partitions, partitions_text},
-    {"per-node", "0", set_per_node, per_node_text},
-    {"memory-node", NULL, set_memory, memory_text},
-    {"path", NULL, set_paths, paths_text},
-    {"order", "document", set_order, order_text},
-    {"random", "false", set_random, random_text},
-    {"cold", "false", set_cold, cold_text},
-    {"keep", "false", set_keep, keep_text},
-    {"seed", NULL, set_seed, seed_text},
-    {"hints", "", set_hints, hints_text},
+    {"time", set_time, time_text},
+    {"ranks", set_ranks, ranks_text},
+    {"partitions", set_partitions, partitions_text},
+    {"per-node", set_per_node, per_node_text},
+    {"memory-node", set_memory, memory_text},
+    {"path", set_paths, paths_text},
+    {"order", set_order, order_text},
+    {"random", set_random, random_text},
+    {"cold", set_cold, cold_text},
+    {"keep", set_keep, keep_text},
+    {"seed", set_seed, seed_text},
+    {"hints", set_hints, hints_text},
 };
 
 void beffio_config_init(struct beffio_config *config)
@@ -277,11 +276,6 @@ void beffio_setting_text(const struct beffio_config *config, int index, struct t
     SETTINGS[index].text(config, out);
 }
 
-bool beffio_setting_is_default(int index, const char *text)
-{
-    return !SETTINGS[index].usual || strcmp(SETTINGS[index].usual, text) == 0;
-}
-
 /* ---- resuming and checking ---- */
 
 static pl_status resume_one(struct beffio_config *config, int index, const char *before, struct pl_error *error)
@@ -300,6 +294,14 @@ static pl_status resume_one(struct beffio_config *config, int index, const char 
     return same ? PL_OK : error->status;
 }
 
+bool beffio_setting_was_given(const struct blockfile_block *block, int index)
+{
+    for (size_t i = 0; i < block->fact_count; i++)
+        if (strcmp(block->facts[i].key, "given") == 0 && strcmp(block->facts[i].value, SETTINGS[index].name) == 0)
+            return true;
+    return false;
+}
+
 pl_status beffio_config_resume(struct beffio_config *config, const struct blockfile_block *block,
                                struct pl_error *error)
 {
@@ -309,6 +311,7 @@ pl_status beffio_config_resume(struct beffio_config *config, const struct blockf
             return pl_fail(error, PL_E_INPUT, "the run to resume does not say its %s", SETTINGS[i].name);
         if (resume_one(config, i, before, error) != PL_OK)
             return error->status;
+        config->given[i] = beffio_setting_was_given(block, i);
     }
     return PL_OK;
 }

@@ -40,10 +40,10 @@ void beffio_config_clear(struct beffio_config *config);
 /* Sets one setting from text. PL_E_INPUT: not allowed, and what is. Unknown names are refused too. A path adds. */
 pl_status beffio_config_set(struct beffio_config *config, const char *name, const char *value, struct pl_error *error);
 
-/* Name and canonical text of a setting, and whether it is as by default. `index` < BEFFIO_SETTINGS. */
+/* Name and canonical text of a setting, and whether a run's head says that it was given. `index` < BEFFIO_SETTINGS. */
 const char *beffio_setting_name(int index);
 void beffio_setting_text(const struct beffio_config *config, int index, struct text *out);
-bool beffio_setting_is_default(int index, const char *text);
+bool beffio_setting_was_given(const struct blockfile_block *block, int index);
 
 /* Takes what was not given from an earlier run's head; fails where what was given differs from it. */
 pl_status beffio_config_resume(struct beffio_config *config, const struct blockfile_block *block,

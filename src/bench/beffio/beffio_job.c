@@ -101,8 +101,13 @@ pl_status beffio_job_complete(struct beffio_job *job, int ranks, struct pl_error
         config->partitions[0] = ranks;
         config->partition_count = 1;
     }
-    if (config->path_count == 0 && beffio_config_set(config, "path", ".", error) != PL_OK)
-        return error->status;
+    if (config->path_count == 0) {
+        bool given[BEFFIO_SETTINGS];
+        memcpy(given, config->given, sizeof given);
+        if (beffio_config_set(config, "path", ".", error) != PL_OK)
+            return error->status;
+        memcpy(config->given, given, sizeof given); /* by default, not by the user */
+    }
     if (config->node_memory_bytes == 0) { /* rounded, so that M_PART is a whole number of MB */
         const int64_t step = INT64_C(128) << 20;
         config->node_memory_bytes = environment_memory_bytes() / step * step;

@@ -145,7 +145,9 @@ static struct meeting meet_coll(struct beffio_loop *loop, bool failed)
 
 static pl_status no_space(const struct beffio_loop *loop, int64_t free_bytes, struct pl_error *error)
 {
-    return pl_fail(error, PL_E_SPACE, "pattern %d, call %lld: a call writes %lld bytes, but '%s' has only %lld free",
+    return pl_fail(error, PL_E_SPACE,
+                   "pattern %d, call %lld: a call writes %lld bytes, but '%s' has only %lld free, of which 4 MB and "
+                   "1 %% are kept",
                    loop->pattern, (long long)loop->calls, (long long)loop->call_bytes * loop->layout->nprocs,
                    loop->folder, (long long)free_bytes);
 }

@@ -27,17 +27,38 @@ static bool is_wanted(const struct beffio_case *item, int method, int type)
     return type < BEFFIO_TYPES && (method != BEFFIO_REWRITE || !item->order_2_0 || type == 0);
 }
 
-/* The words of the pattern that failed, from its set. */
-static const char *failure_of(const struct beffio_case *item, int type)
+static const char *failure_in(const struct blockfile_block *block, const struct beffio_case *item, int type)
 {
-    for (size_t s = 0; s < item->block->set_count; s++) {
-        const struct blockfile_set *set = &item->block->sets[s];
+    for (size_t s = 0; s < block->set_count; s++) {
+        const struct blockfile_set *set = &block->sets[s];
         struct beffio_result result;
         if (set->error_count && beffio_result_read(set, item->path, &result) && result.partition == item->partition &&
             BEFFIO_TABLE[result.pattern].type == type)
             return set->errors[0].text;
     }
-    return "it failed";
+    return NULL;
+}
+
+static bool same_fact(const struct blockfile_block *a, const struct blockfile_block *b, const char *key)
+{
+    const char *x = blockfile_fact_of(a, key), *y = blockfile_fact_of(b, key);
+    return x && y && strcmp(x, y) == 0;
+}
+
+/* Blocks of one run in one folder: there are several where it was resumed. */
+static bool same_place(const struct blockfile_block *a, const struct blockfile_block *b)
+{
+    return same_fact(a, b, "run") && same_fact(a, b, "path_number");
+}
+
+/* The words of the pattern that failed, from its set. */
+static const char *failure_of(const struct beffio_case *item, int type)
+{
+    const char *words = NULL;
+    for (size_t b = 0; b < item->source->block_count && !words; b++)
+        if (same_place(&item->source->blocks[b], item->block))
+            words = failure_in(&item->source->blocks[b], item, type);
+    return words ? words : "it failed";
 }
 
 static void look_at_types(struct beffio_case *item, const struct beffio_results *results)
@@ -131,13 +152,14 @@ static pl_status add_case(struct beffio_report *report, const struct beffio_case
 }
 
 /* A case for each partition that the block names. */
-static pl_status add_block(struct beffio_report *report, const char *file, const struct blockfile_block *block,
-                           struct pl_error *error)
+static pl_status add_block(struct beffio_report *report, const struct blockfile *source,
+                           const struct blockfile_block *block, struct pl_error *error)
 {
     const char *order = blockfile_input_of(block, "order"), *folder = blockfile_fact_of(block, "path");
     pl_status status = PL_OK;
     for (size_t i = 0; i < block->fact_count && status == PL_OK; i++) {
-        struct beffio_case item = {.file = file,
+        struct beffio_case item = {.source = source,
+                                   .file = source->path,
                                    .block = block,
                                    .run = blockfile_fact_of(block, "run"),
                                    .folder = folder ? folder : "?",
@@ -154,18 +176,11 @@ static pl_status add_block(struct beffio_report *report, const char *file, const
     return status;
 }
 
-static bool same_fact(const struct blockfile_block *a, const struct blockfile_block *b, const char *key)
-{
-    const char *x = blockfile_fact_of(a, key), *y = blockfile_fact_of(b, key);
-    return x && y && strcmp(x, y) == 0;
-}
-
 /* A later block of the file that goes on with the same run and folder tells for this one too. */
 static bool is_continued(const struct blockfile *file, size_t b)
 {
     for (size_t later = b + 1; later < file->block_count; later++)
-        if (same_fact(&file->blocks[b], &file->blocks[later], "run") &&
-            same_fact(&file->blocks[b], &file->blocks[later], "path_number"))
+        if (same_place(&file->blocks[b], &file->blocks[later]))
             return true;
     return false;
 }
@@ -200,7 +215,7 @@ pl_status beffio_report_make(const struct analysis_request *request, const struc
                 continue;
             status = add_results(ret_report, file, id, error);
             if (status == PL_OK)
-                status = add_block(ret_report, file->path, block, error);
+                status = add_block(ret_report, file, block, error);
         }
     if (status == PL_OK && ret_report->case_count == 0)
         status = pl_fail(error, PL_E_INPUT, "no results of b_eff_io match");

@@ -8,7 +8,8 @@
 
 /* One partition of one run in one folder. */
 struct beffio_case {
-    const char *file;                    /* block file; borrowed, as the next two */
+    const struct blockfile *source; /* borrowed, as the next three */
+    const char *file;
     const struct blockfile_block *block; /* the last of the run and folder: its facts */
     const char *run, *folder;
     int path, partition, nodes, most_on_node;

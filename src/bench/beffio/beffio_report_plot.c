@@ -104,9 +104,9 @@ static void draw_legends(struct plot *plot, const struct sheet *sheet)
     for (size_t i = 0; i < sheet->report->case_count; i++) {
         const struct beffio_case *item = &sheet->report->cases[i];
         const char *mpiio = blockfile_fact_of(item->block, "mpiio");
-        snprintf(words, sizeof words, "%s, %d processes, '%.60s': b_eff_io %.1f MB/s, %s (%.80s, run %s)",
-                 mpiio ? mpiio : "unknown MPI-IO", item->partition, item->folder, item->value,
-                 item->reasons.length ? "NOT OFFICIAL" : "VALID", item->file, item->run);
+        snprintf(words, sizeof words, "%s, %d process%s, '%.60s': b_eff_io %.1f MB/s, %s (%.80s, run %s)",
+                 mpiio ? mpiio : "unknown MPI-IO", item->partition, item->partition == 1 ? "" : "es", item->folder,
+                 item->value, item->reasons.length ? "NOT OFFICIAL" : "VALID", item->file, item->run);
         plot_legend(plot, LEFT + PANEL_WIDTH + GAP, LEGEND, (int)i, style_of(6, i), words);
     }
 }

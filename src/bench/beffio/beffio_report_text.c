@@ -51,26 +51,26 @@ static void put_settings(const struct beffio_case *item, FILE *text)
     bool any = false;
     for (int i = 0; i < BEFFIO_SETTINGS; i++) {
         const char *name = beffio_setting_name(i), *value = blockfile_input_of(item->block, name);
-        if (!value || beffio_setting_is_default(i, value))
+        if (!value || !beffio_setting_was_given(item->block, i))
             continue;
         struct text escaped = {0};
+        text_format(&escaped, "%s ", name);
         text_add_escaped(&escaped, value);
-        fprintf(text, "%s %s %s", any ? ";" : "  not as by default:", name, text_get(&escaped));
+        fprintf(text, "%s %s\n", any ? "                    " : "  not as by default:", text_get(&escaped));
         text_clear(&escaped);
         any = true;
     }
-    if (any)
-        fprintf(text, "\n");
 }
 
 static void put_head(const struct beffio_case *item, FILE *text)
 {
     char bytes[UNITS_TEXT_MAX], took[UNITS_TEXT_MAX];
     fprintf(text, "b_eff_io, run %s of %s\n", item->run, item->file);
-    fprintf(text, "  %d processes on %d node%s, up to %d on one; threads of each: %s; T = %s%s\n", item->partition,
-            item->nodes, item->nodes == 1 ? "" : "s", item->most_on_node, fact(item, "threads"),
-            units_duration(item->time_s, took), item->order_2_0 ? "; 2.0 schedule, not official" : "");
-    fprintf(text, "  %s\n", fact(item, "mpi_library"));
+    fprintf(text, "  %d process%s on %d node%s, up to %d on one; threads of each: %s; T = %s%s\n", item->partition,
+            item->partition == 1 ? "" : "es", item->nodes, item->nodes == 1 ? "" : "s", item->most_on_node,
+            fact(item, "threads"), units_duration(item->time_s, took),
+            item->order_2_0 ? "; 2.0 schedule, not official" : "");
+    fprintf(text, "  %.78s\n", fact(item, "mpi_library"));
     fprintf(text, "  MPI-IO %s; folder '%s' (%s)\n", fact(item, "mpiio"), item->folder, fact(item, "filesystem"));
     fprintf(text, "  file system block %s bytes; striping factor %s, unit %s\n", fact(item, "filesystem_block"),
             used_hint(item, "striping_factor"), used_hint(item, "striping_unit"));
@@ -174,7 +174,7 @@ static void put_system(const struct beffio_report *report, FILE *text)
         fprintf(text, "b_eff_io of the system: %.1f MB/s, by %d processes (run %s)\n", best->value, best->partition,
                 best->run);
     else
-        fprintf(text, "b_eff_io of the system: none; it needs a complete run with T of 15 minutes or more\n");
+        fprintf(text, "b_eff_io of the system: none; it needs a whole run with T of 15 minutes or more\n");
 }
 
 void beffio_report_text(const struct beffio_report *report, FILE *text)
@@ -189,7 +189,8 @@ void beffio_report_text(const struct beffio_report *report, FILE *text)
         put_values(item, text);
         fprintf(text, "\n");
     }
-    fprintf(text, "MB/s: 10^6 bytes a second. calls: of each process, initial write. sync: share of\n"
-                  "MPI_File_sync in its time. stop: share of the decisions to go on, the largest of three.\n");
+    fprintf(text, "MB/s: 10^6 bytes a second. calls: of each process, initial write. sync: share\n"
+                  "of MPI_File_sync in its time. stop: share of the decisions to go on, the largest\n"
+                  "of the three.\n");
     put_system(report, text);
 }

@@ -64,6 +64,9 @@ static void put_facts(struct run *run, int path)
     blockfile_fact(writer, "mpart_bytes", "%lld", (long long)beffio_mpart(config->node_memory_bytes));
     const char *threads = getenv("OMP_NUM_THREADS");
     blockfile_fact(writer, "threads", "%s", threads ? threads : "1");
+    for (int i = 0; i < BEFFIO_SETTINGS; i++)
+        if (config->given[i])
+            blockfile_fact(writer, "given", "%s", beffio_setting_name(i));
     for (int i = 0; i < config->partition_count; i++)
         blockfile_fact(writer, "partition", "%d %d %d", run->partitions[i].size, run->partitions[i].nodes,
                        run->partitions[i].most_on_node);

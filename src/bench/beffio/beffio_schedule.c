@@ -22,7 +22,7 @@ static bool time_is_over(const struct beffio_loop_plan *plan, const struct beffi
 
 int64_t beffio_next_batch(const struct beffio_loop_plan *plan, const struct beffio_state *state)
 {
-    enum { GROWTH = 2, PARTS = 4, SHARE = 10 };
+    enum { GROWTH = 4, PARTS = 4, SHARE = 10 };
     const int64_t room = plan->most_calls - state->calls;
     if (state->calls == 0)
         return smaller(1, room);
