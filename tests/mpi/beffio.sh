@@ -2,7 +2,7 @@
 # b_eff_io on both MPIs and on our engine: patterns, bytes, repeat factors, segments and values are those that an awk
 # script makes of the raw results by the document's formulas; what is read is checked; a run that was cut goes on.
 # proves: BIO-1 BIO-2 BIO-3 BIO-4 BIO-5 BIO-6 BIO-7 BIO-9 BIO-10 BIO-11
-# It would fail if a pattern were missing or of another size, if a value were averaged otherwise, if partitions or hints
+# It would fail if a pattern were missing, of another size or made by other calls, if a value were averaged otherwise, if partitions or hints
 # were not heeded, if wrong data went unnoticed, if files were left behind, or if a changed setting could be resumed.
 # processors: 2
 # timeout: 300
@@ -36,8 +36,16 @@ no_files_left()
     [ -z "$(find . -name '*piolet-beffio-*')" ] || fail "files are left: $(find . -name '*piolet-beffio-*')"
 }
 
-# All patterns, on the system's MPI-IO and on ours.
-expect_exit 0 mpirun_n 2 "$PIOLET" "${short[@]}" -o system.out --json export.json
+# All patterns, on the system's MPI-IO and on ours. The trace shows that each type uses its own kind of calls, the given
+# number of them, and no file opened as unique (32).
+expect_exit 0 mpirun_n 2 "$PIOLET" trace -o trace "$PIOLET" "${short[@]}" -o system.out --json export.json
+awk '$3 == "MPI_File_open" && match($0, /-t[0-5]/) { type[$4] = substr($0, RSTART + 2, 1)
+         if ($0 !~ /amode=(9|8|2) /) print "mode", $0 }
+     $5 == "write" || $5 == "read" { print type[$4], $3 }' trace/trace.0 | sort | uniq -c | awk '{ print $2, $3, $1 }' >called
+awk 'BEGIN { name[0] = name[4] = "_all"; name[1] = "_ordered" }
+     /^param method/ { m = $3 == "read" ? "read" : "write" } /^param type/ { t = $3 }
+     /^param calls/ { sum[t " MPI_File_" m name[t]] += $3 } END { for (k in sum) print k, sum[k] }' system.out | sort >counted
+diff called counted >&2 || fail "the calls made are not those of the pattern types, or not as many as the results say"
 expect_in "$OUT" "verdict: NOT OFFICIAL"
 expect_in "$OUT" "coffee-cup rule"
 [ "$(jq '[.blocks[].sets[]] | length' export.json)" = 129 ] || fail "the export lacks sets"

@@ -110,7 +110,7 @@ static double play(double call_s, double decision_s, const struct beffio_loop_pl
 static void termination(void **state)
 {
     (void)state;
-    int64_t calls, batches[12];
+    int64_t calls, batches[12] = {0};
     int decisions;
     /* 100 calls of 1 s: four times as many until a quarter of what is left is less */
     struct beffio_loop_plan plan = {.limit_s = 100, .pace_s = 100, .most_calls = INT64_MAX};
@@ -119,8 +119,9 @@ static void termination(void **state)
     for (int i = 0; i < 12; i++)
         assert_int_equal(batches[i], wanted[i]);
     assert_int_equal(calls, 100);
-    for (double call_s = 1e-7; call_s < 30; call_s *= 1.37)
-        for (double decision_s = 0; decision_s < 1e-3; decision_s = decision_s * 7 + 1e-6) {
+    for (int c = 0; c < 60; c++)
+        for (int d = 0; d < 5; d++) {
+            const double call_s = 1e-7 * pow(1.37, c), decision_s = d ? 1e-6 * pow(7, d - 1) : 0;
             const double took = play(call_s, decision_s, &plan, &calls, &decisions, NULL);
             const double slack = call_s / 2 + decision_s + 1e-6;
             if (fabs(took - plan.limit_s) > slack * 1.01)

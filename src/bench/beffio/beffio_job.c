@@ -156,7 +156,7 @@ static void *share_bytes_coll(MPI_Comm world, const void *data, int64_t *bytes)
     char *copy = calloc((size_t)*bytes + 1, 1);
     int failed = copy == NULL, anybody = 0;
     MPI_Allreduce(&failed, &anybody, 1, MPI_INT, MPI_MAX, world);
-    if (anybody) {
+    if (anybody || !copy) {
         free(copy);
         return NULL;
     }

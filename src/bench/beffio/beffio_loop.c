@@ -165,7 +165,7 @@ static void keep_batch(struct beffio_loop *loop, int64_t batch, double elapsed_s
 
 static pl_status run_batches_coll(struct beffio_loop *loop, struct meeting *met, struct pl_error *error)
 {
-    struct beffio_state state = {0};
+    struct beffio_state state = {.decision_s = loop->first_decide_s};
     pl_status status = PL_OK;
     int64_t batch;
     while ((batch = beffio_next_batch(&loop->plan, &state)) > 0) {
@@ -187,7 +187,8 @@ static pl_status run_batches_coll(struct beffio_loop *loop, struct meeting *met,
         state.calls = loop->calls;
         state.batch = batch;
         state.elapsed_s = met->elapsed_s;
-        state.decision_s = loop->decisions > 1 ? loop->decide_s / (loop->decisions - 1) : 0; /* alike on all ranks */
+        if (loop->decisions > 1) /* the last one's cost is not known yet */
+            state.decision_s = fmax(loop->first_decide_s, loop->decide_s / (loop->decisions - 1));
     }
     return status;
 }
@@ -205,13 +206,25 @@ static void prepare(struct beffio_loop *loop)
                                      rng_at(loop->order_seed, (uint64_t)loop->pattern));
 }
 
+/* Ranks may have come one by one: the first meeting is a barrier, the second one costs what a decision does, and the
+ * third one tells it to all. Crowded nodes, where it is dear, then begin with larger batches. */
+static struct meeting begin_coll(struct beffio_loop *loop)
+{
+    loop->began = MPI_Wtime();
+    meet_coll(loop, false);
+    meet_coll(loop, false);
+    loop->decide_s = 0;
+    const struct meeting met = meet_coll(loop, false);
+    loop->first_decide_s = loop->decide_s;
+    loop->own_decide_s = loop->decide_s = loop->last_decide_s = 0;
+    loop->began = MPI_Wtime();
+    return met;
+}
+
 pl_status beffio_loop_coll(struct beffio_loop *loop, struct pl_error *error, struct coll_verdict *ret_verdict)
 {
     prepare(loop);
-    loop->began = MPI_Wtime();
-    struct meeting met = meet_coll(loop, false);
-    loop->own_decide_s = loop->decide_s = loop->last_decide_s = 0; /* ranks may have come one by one */
-    loop->began = MPI_Wtime();
+    struct meeting met = begin_coll(loop);
     pl_status status = run_batches_coll(loop, &met, error);
     if (!met.failed && loop->method != BEFFIO_READ) {
         const double begin = MPI_Wtime();

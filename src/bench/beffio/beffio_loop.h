@@ -38,7 +38,7 @@ struct beffio_loop {
     /* of the moment */
     struct iot_order order;
     int64_t base_bytes, stride_bytes, call_bytes;
-    double began, last_decide_s;
+    double began, last_decide_s, first_decide_s;
 };
 
 /* Every rank calls; success or failure is the same on all. After a failure the file can only be closed. */

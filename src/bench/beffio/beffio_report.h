@@ -48,6 +48,6 @@ pl_status beffio_report_plot(const struct beffio_report *report, const char *pat
 pl_status beffio_analyze(const struct analysis_request *request, const struct analysis_input *input,
                          struct pl_error *error);
 /* The same for one run of a file, as text, behind the run itself. */
-pl_status beffio_report_run(const char *file, const char *run, FILE *text, struct pl_error *error);
+pl_status beffio_report_run(const char *path, const char *run, FILE *text, struct pl_error *error);
 
 #endif

@@ -22,7 +22,7 @@ static bool time_is_over(const struct beffio_loop_plan *plan, const struct beffi
 
 int64_t beffio_next_batch(const struct beffio_loop_plan *plan, const struct beffio_state *state)
 {
-    enum { GROWTH = 4, PARTS = 4, SHARE = 10 };
+    enum { GROWTH = 4, PARTS = 4, SHARE = 10, LAST = 20 };
     const int64_t room = plan->most_calls - state->calls;
     if (state->calls == 0)
         return smaller(1, room);
@@ -37,6 +37,8 @@ int64_t beffio_next_batch(const struct beffio_loop_plan *plan, const struct beff
     /* a decision shall cost less than a tenth of the calls between two of them, even where that is more than a quarter
      */
     calls = fmax(calls, fmin(ceil(SHARE * state->decision_s / call_s), left));
+    if (left * call_s <= plan->limit_s / LAST && isfinite(plan->limit_s)) /* so near to the end an error costs little */
+        calls = left;
     return smaller(calls < 1 ? 1 : (int64_t)calls, room);
 }
 

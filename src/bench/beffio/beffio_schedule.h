@@ -13,7 +13,7 @@
 #define BEFFIO_OFFICIAL_S (15 * 60.0)
 
 /* In a run that is too short to be official, a size-driven pattern ends at so many times its scheduled time. */
-#define BEFFIO_PATIENCE 4
+#define BEFFIO_PATIENCE 2
 
 /* T/3 · U/ΣU */
 double beffio_pattern_s(int pattern, double time_s);
