@@ -25,6 +25,7 @@ refused "document or 2.0" -n 2 --order 3.0
 refused "No such file or directory" -n 2 -p missing
 touch plain
 refused "Not a directory" -n 2 -p plain
+refused "making a file in '/proc'" -n 2 -p /proc
 refused "--assume belongs to --dry-run" -n 2 --assume 1g
 refused "is not a rate" --dry-run --assume fast
 refused "there are options alone" -n 2 plain

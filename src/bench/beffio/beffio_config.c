@@ -330,6 +330,8 @@ static pl_status check_path(const char *path, struct pl_error *error)
 
 pl_status beffio_config_check(const struct beffio_config *config, struct pl_error *error)
 {
+    if (beffio_mpart(config->node_memory_bytes) / 8 > INT_MAX) /* found, not given */
+        return pl_fail(error, PL_E_INPUT, "memory-node: M_PART would be beyond 16 GB; allowed: up to 2047g");
     for (int i = 0; i < config->partition_count; i++)
         if (config->ranks && config->partitions[i] > config->ranks)
             return pl_fail(error, PL_E_INPUT, "partitions: %d processes, but the job has only %d ranks",

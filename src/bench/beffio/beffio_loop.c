@@ -1,9 +1,9 @@
 #include "bench/beffio/beffio_loop.h"
 
 #include "base/rng.h"
-#include "measure/environment.h"
 
 #include <math.h>
+#include <sys/resource.h>
 #include <sys/statvfs.h>
 
 /* ---- one call ---- */
@@ -118,12 +118,31 @@ struct meeting {
     int64_t free_bytes;
 };
 
+/* How far this shell lets a file grow (ulimit -f), as bytes of all processes from here on. */
+static int64_t limit_bytes_of(const struct beffio_loop *loop)
+{
+    const struct beffio_layout *layout = loop->layout;
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur > (rlim_t)INT64_MAX / layout->nprocs)
+        return INT64_MAX;
+    const int64_t most = (int64_t)limit.rlim_cur;
+    if (layout->segment_bytes > 0)
+        return layout->segment_bytes * layout->nprocs <= most ? INT64_MAX : 0;
+    const int64_t sharers = layout->type == 2 ? 1 : layout->nprocs; /* of a file */
+    const int64_t end = beffio_layout_start(layout, loop->pattern) + loop->calls * loop->call_bytes * sharers;
+    return end < most ? (most - end) / sharers * layout->nprocs : 0;
+}
+
 static int64_t free_bytes_of(const struct beffio_loop *loop)
 {
     struct statvfs space;
-    if (!loop->folder || statvfs(loop->folder, &space) != 0 || space.f_blocks == 0)
+    if (!loop->folder)
         return INT64_MAX;
-    return (int64_t)space.f_bavail * (int64_t)space.f_frsize;
+    const int64_t limit = limit_bytes_of(loop);
+    if (statvfs(loop->folder, &space) != 0 || space.f_blocks == 0)
+        return limit;
+    const int64_t there = (int64_t)space.f_bavail * (int64_t)space.f_frsize;
+    return there < limit ? there : limit;
 }
 
 /* One reduction: it is the barrier, it brings the slowest clock, and it tells of failures. The cost of a decision is
@@ -146,8 +165,8 @@ static struct meeting meet_coll(struct beffio_loop *loop, bool failed)
 static pl_status no_space(const struct beffio_loop *loop, int64_t free_bytes, struct pl_error *error)
 {
     return pl_fail(error, PL_E_SPACE,
-                   "pattern %d, call %lld: a call writes %lld bytes, but '%s' has only %lld free, of which 4 MB and "
-                   "1 %% are kept",
+                   "pattern %d, call %lld: a call writes %lld bytes, but '%s' has only %lld free (or "
+                   "'ulimit -f' allows no more), of which 4 MB and 1 %% are kept",
                    loop->pattern, (long long)loop->calls, (long long)loop->call_bytes * loop->layout->nprocs,
                    loop->folder, (long long)free_bytes);
 }
