@@ -3,9 +3,9 @@
 #include "base/path.h"
 #include "base/units.h"
 #include "bench/beffio/beffio_report.h"
-#include "cli/suite_shell.h"
 #include "mpi/job.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +18,8 @@ static pl_status check_exports(const struct beffio_request *request, struct pl_e
     const struct {
         const char *option, *path;
     } exports[] = {{"--json", request->json}, {"--csv", request->csv}};
+    if (request->json && request->csv && strcmp(request->json, "-") == 0 && strcmp(request->csv, "-") == 0)
+        return pl_fail(error, PL_E_USAGE, "--json and --csv cannot both go to standard output");
     for (size_t i = 0; i < 2; i++)
         if (exports[i].path && path_same(exports[i].path, request->job.output))
             return pl_fail(error, PL_E_USAGE, "%s: '%s' is where the results go; allowed: another file",
@@ -80,16 +82,39 @@ static bool wants_progress(const char *asked)
 
 /* ---- the run ---- */
 
-/* On rank 0, behind the run: exports and the report, from the block file. */
-static pl_status print_results(const struct beffio_request *request, size_t blocks_before, struct pl_error *error)
+/* NULL: nothing asked for, or not to be opened; then the status tells. */
+static FILE *open_export(const char *path, pl_status *status, struct pl_error *error)
 {
-    const struct suite_request export = {.json = request->json, .csv = request->csv};
+    if (!path || *status != PL_OK)
+        return NULL;
+    FILE *stream = strcmp(path, "-") == 0 ? stdout : fopen(path, "we");
+    if (!stream)
+        *status = pl_fail_errno(error, errno, "opening '%s'", path);
+    return stream;
+}
+
+static void close_export(FILE *stream, const char *path, pl_status *status, struct pl_error *error)
+{
+    if (!stream)
+        return;
+    const bool failed = ferror(stream) || (stream == stdout ? fflush(stream) : fclose(stream)) != 0;
+    if (failed && *status == PL_OK)
+        *status = pl_fail_errno(error, errno ? errno : EIO, "writing '%s'", path);
+}
+
+/* On rank 0, behind the run: the report and its exports, from the block file. */
+static pl_status print_results(const struct beffio_request *request, struct pl_error *error)
+{
     pl_status status = PL_OK;
-    if (request->json || request->csv)
-        status = suite_export(&export, request->job.output, blocks_before, error);
+    struct analysis_request wanted = {.json = open_export(request->json, &status, error)};
+    wanted.csv = open_export(request->csv, &status, error);
+    const bool quiet = wanted.json == stdout || wanted.csv == stdout;
+    wanted.text = quiet ? NULL : stdout;
     if (status == PL_OK)
-        status = beffio_report_run(request->job.output, request->job.run, stdout, error);
-    if (status == PL_OK)
+        status = beffio_report_run(request->job.output, request->job.run, &wanted, error);
+    close_export(wanted.json, request->json, &status, error);
+    close_export(wanted.csv, request->csv, &status, error);
+    if (status == PL_OK && !quiet)
         printf("results: %s\n", request->job.output);
     return status;
 }
@@ -100,11 +125,10 @@ static int run_coll(struct beffio_request *request, int rank)
     const struct beffio_observer observer = {.context = &watcher, .begin = print_begin, .end = print_end};
     int64_t failed = 0;
     struct pl_error error;
-    const size_t blocks_before = rank == 0 ? suite_export_count(request->job.output) : 0;
     pl_status status = beffio_run_coll(MPI_COMM_WORLD, &request->job, &observer, &failed, &error);
     const bool refused = status == PL_E_INPUT;
     if (status == PL_OK && rank == 0)
-        status = print_results(request, blocks_before, &error);
+        status = print_results(request, &error);
     if (status != PL_OK && rank == 0)
         cli_complain(request->verb, "%s", error.text);
     if (refused)

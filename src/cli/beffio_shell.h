@@ -9,7 +9,7 @@ struct beffio_request {
     const struct cli_verb *verb; /* for messages */
     struct beffio_job job;
     const char *resume;     /* block file, or NULL */
-    const char *json, *csv; /* exports of the block file; NULL: none */
+    const char *json, *csv; /* exports of the report; NULL: none, "-": standard output */
     const char *progress;   /* auto, always, never */
     double assume_bytes_per_s;
 };

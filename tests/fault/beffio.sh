@@ -7,10 +7,17 @@
 # serial
 # timeout: 300
 source "$(dirname "$0")/../lib.sh"
+source "$(dirname "$0")/../engine.sh"
 cd "$TMP"
 
 # Killed in its rewrites: all finished patterns stay, and each pattern is there once after the resume.
-rewrites() { [ "$(grep -c '^param method rewrite' killed.out 2>/dev/null)" -ge 3 ]; }
+rewrites()
+{
+    local sets
+    sets=$(grep -c '^param method rewrite' killed.out 2>/dev/null)
+    [ "${sets:-0}" -ge 3 ]
+}
+
 mpirun_n 2 "$PIOLET" beffio -T 1.5 --memory-node 256m -o killed.out >"$OUT" 2>"$ERR" &
 job=$!
 for ((tries = 0; tries < 3000; tries++)); do
@@ -43,6 +50,14 @@ expect_in "$OUT" "may never have reached the disk"
 grep -q 'type [0-4] failed: pattern .* free' "$OUT" || fail "the verdict does not tell of the full disk"
 grep -q '^param type 4' full.out || fail "the run did not go on to the last type"
 [ -z "$(find "$SMALL_FS" -name '*piolet-beffio*')" ] || fail "files are left: $(ls "$SMALL_FS")"
+
+# A call that fails on one rank alone, in a collective type and in one that is not: the others end the type with it.
+for plan in "pwrite:3=EIO@1" "pwrite:30+=EIO@2" "fsync:2=EIO@0" "open:2=EACCES@1"; do
+    PIOLET_FAULTS=$plan expect_exit 1 engine_run 3 "$PIOLET" beffio -T 0.5 --memory-node 256m -o "faulty.$plan"
+    expect_in "$ERR" "ends here: rank"
+    expect_in "$OUT" "verdict: NOT OFFICIAL"
+    [ -z "$(find . -name '*piolet-beffio-*')" ] || fail "$plan: files are left: $(find . -name '*piolet-beffio-*')"
+done
 
 # A limit on the size of files is met before MPI-IO meets it: some implementations would hang.
 ulimit -S -f 20000

@@ -48,7 +48,7 @@ awk 'BEGIN { name[0] = name[4] = "_all"; name[1] = "_ordered" }
 diff called counted >&2 || fail "the calls made are not those of the pattern types, or not as many as the results say"
 expect_in "$OUT" "verdict: NOT OFFICIAL"
 expect_in "$OUT" "coffee-cup rule"
-[ "$(jq '[.blocks[].sets[]] | length' export.json)" = 129 ] || fail "the export lacks sets"
+[ "$(jq '.partitions[0].patterns | length' export.json)" = 129 ] || fail "the export lacks patterns"
 recompute system.out 129
 no_files_left
 expect_exit 0 engine_run 3 "$PIOLET" "${short[@]}" -o engine.out

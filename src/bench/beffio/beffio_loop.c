@@ -197,8 +197,8 @@ static pl_status run_batches_coll(struct beffio_loop *loop, struct meeting *met,
         status = run_batch(loop, batch, error);
         if (status == PL_OK && loop->method == BEFFIO_READ)
             status = check_last(loop, loop->calls + batch - 1, error);
-        *met = meet_coll(loop, status != PL_OK);
         loop->calls += batch;
+        *met = meet_coll(loop, status != PL_OK);
         keep_batch(loop, batch, met->elapsed_s);
         if (met->failed)
             return status;

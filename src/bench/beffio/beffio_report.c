@@ -238,39 +238,40 @@ const struct beffio_case *beffio_report_system(const struct beffio_report *repor
 
 /* ---- the tool ---- */
 
-pl_status beffio_analyze(const struct analysis_request *request, const struct analysis_input *input,
-                         struct pl_error *error)
+static pl_status report(const struct analysis_request *request, const struct analysis_input *input, const char *run,
+                        struct pl_error *error)
 {
-    struct beffio_report report;
-    pl_status status = beffio_report_make(request, input, NULL, &report, error);
+    struct beffio_report made;
+    pl_status status = beffio_report_make(request, input, run, &made, error);
     if (status != PL_OK)
         return status;
     if (request->text)
-        beffio_report_text(&report, request->text);
+        beffio_report_text(&made, request->text);
     if (request->json)
-        beffio_report_json(&report, request->json);
+        beffio_report_json(&made, request->json);
     if (request->csv)
-        beffio_report_csv(&report, request->csv);
+        beffio_report_csv(&made, request->csv);
     if (request->plot)
-        status = beffio_report_plot(&report, request->plot, error);
-    beffio_report_clear(&report);
+        status = beffio_report_plot(&made, request->plot, error);
+    beffio_report_clear(&made);
     return status;
 }
 
-pl_status beffio_report_run(const char *path, const char *run, FILE *text, struct pl_error *error)
+pl_status beffio_analyze(const struct analysis_request *request, const struct analysis_input *input,
+                         struct pl_error *error)
+{
+    return report(request, input, NULL, error);
+}
+
+pl_status beffio_report_run(const char *path, const char *run, const struct analysis_request *request,
+                            struct pl_error *error)
 {
     struct blockfile file;
     pl_status status = blockfile_open(path, &file, error);
     if (status != PL_OK)
         return status;
     const struct analysis_input input = {.files = &file, .file_count = 1};
-    const struct analysis_request request = {0};
-    struct beffio_report report;
-    status = beffio_report_make(&request, &input, run, &report, error);
-    if (status == PL_OK) {
-        beffio_report_text(&report, text);
-        beffio_report_clear(&report);
-    }
+    status = report(request, &input, run, error);
     blockfile_close(&file);
     return status;
 }

@@ -47,7 +47,8 @@ pl_status beffio_report_plot(const struct beffio_report *report, const char *pat
 /* The tool of `piolet analyze`. */
 pl_status beffio_analyze(const struct analysis_request *request, const struct analysis_input *input,
                          struct pl_error *error);
-/* The same for one run of a file, as text, behind the run itself. */
-pl_status beffio_report_run(const char *path, const char *run, FILE *text, struct pl_error *error);
+/* The same for one run of a file, behind the run itself: into those streams of the request that are there. */
+pl_status beffio_report_run(const char *path, const char *run, const struct analysis_request *request,
+                            struct pl_error *error);
 
 #endif
