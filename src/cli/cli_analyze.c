@@ -3,6 +3,7 @@
 
 #include "base/units.h"
 #include "bench/beff/beff_analyze.h"
+#include "bench/beffio/beffio_report.h"
 #include "bench/piobench/piobench_analysis.h"
 #include "measure/analysis_tools.h"
 #include "measure/export.h"
@@ -45,13 +46,10 @@ struct command {
 static const struct {
     const char *name;
     analyze_tool *run;
-} TOOLS[] = {{"rawdata", analysis_rawdata},
-             {"distribution", analysis_distribution},
-             {"allav", analysis_allav},
-             {"kernel", analysis_kernel},
-             {"beff", beff_analyze},
-             {"piobench", piobench_analysis},
-             {"export", NULL}};
+} TOOLS[] = {{"rawdata", analysis_rawdata},   {"distribution", analysis_distribution},
+             {"allav", analysis_allav},       {"kernel", analysis_kernel},
+             {"beff", beff_analyze},          {"beffio", beffio_analyze},
+             {"piobench", piobench_analysis}, {"export", NULL}};
 
 enum { TOOL_COUNT = sizeof TOOLS / sizeof TOOLS[0] };
 
@@ -160,6 +158,10 @@ static int check_command(const struct command *command)
             return cli_usage_error(&cli_verb_analyze, "--times belongs to kernel and beff");
         if (command->tool == beff_analyze && selects_operations(&command->request))
             return cli_usage_error(&cli_verb_analyze, "beff shows whole runs: only --block and --times select");
+        if (command->request.times && command->tool != analysis_kernel)
+            return cli_usage_error(&cli_verb_analyze, "--times belongs to kernel");
+        if (command->tool == beffio_analyze && command->selection && strcmp(command->selection, "--block") != 0)
+            return cli_usage_error(&cli_verb_analyze, "%s: beffio selects by --block alone", command->selection);
         if (command->format)
             return cli_usage_error(&cli_verb_analyze, "--format belongs to export; %s has --json and --csv",
                                    command->tool_name);
@@ -180,6 +182,18 @@ static int check_command(const struct command *command)
     return CLI_OK;
 }
 
+/* "rawdata, …, kernel or export" */
+static void list_tools(char *text, size_t capacity)
+{
+    size_t used = 0;
+    for (size_t i = 0; i < TOOL_COUNT && used < capacity; i++)
+        used += (size_t)snprintf(text + used, capacity - used, "%s%s",
+                                 i == 0                ? ""
+                                 : i == TOOL_COUNT - 1 ? " or "
+                                                       : ", ",
+                                 TOOLS[i].name);
+}
+
 static int parse_command(int argc, char **argv, struct command *command)
 {
     const char *value;
@@ -189,9 +203,10 @@ static int parse_command(int argc, char **argv, struct command *command)
         if (wrong)
             return wrong;
     }
+    char names[200];
+    list_tools(names, sizeof names);
     if (optind == argc)
-        return cli_usage_error(&cli_verb_analyze,
-                               "a tool is missing: rawdata, distribution, allav, kernel, piobench or export");
+        return cli_usage_error(&cli_verb_analyze, "a tool is missing: %s", names);
     command->tool_name = argv[optind++];
     for (size_t i = 0; i < TOOL_COUNT; i++)
         if (strcmp(command->tool_name, TOOLS[i].name) == 0) {
@@ -200,9 +215,7 @@ static int parse_command(int argc, char **argv, struct command *command)
                 return cli_usage_error(&cli_verb_analyze, "a block file is missing");
             return check_command(command);
         }
-    return cli_usage_error(&cli_verb_analyze,
-                           "'%s' is not a tool: rawdata, distribution, allav, kernel, piobench or export",
-                           command->tool_name);
+    return cli_usage_error(&cli_verb_analyze, "'%s' is not a tool: %s", command->tool_name, names);
 }
 
 /* ---- files ---- */
@@ -331,6 +344,7 @@ const struct cli_verb cli_verb_analyze = {
                "  kernel        rates of kernels by size, process grid, distribution and hints\n"
                "  beff          b_eff and its tables, from runs of 'piolet beff'\n"
                "  piobench      algorithms of collective I/O: rates, ratios, findings\n"
+               "  beffio        b_eff_io: table, values, verdict and the three diagrams\n"
                "  export        everything in the files as JSON or CSV\n"
                "FILE is a block file as written by the benchmarks; - is standard input.",
     .options =

@@ -22,7 +22,9 @@ struct plot_axis {
     bool log;
     bool whole; /* numbers count something: no ticks between them */
     enum plot_unit unit;
-    const char *label; /* "": numbers only; NULL: no label, and on an x axis no numbers */
+    const char *label;        /* "": numbers only; NULL: no label, and on an x axis no numbers */
+    const char *const *names; /* NULL, or words that stand at 0, 1, ... in the place of numbers; borrowed */
+    size_t name_count;
 };
 
 struct plot_box {

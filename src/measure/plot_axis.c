@@ -49,8 +49,18 @@ static size_t log_ticks(const struct plot_axis *axis, int wanted, double ticks[P
     return count;
 }
 
+static size_t named_ticks(const struct plot_axis *axis, double ticks[PLOT_TICKS_MAX])
+{
+    size_t count = 0;
+    for (; count < axis->name_count && count < PLOT_TICKS_MAX; count++)
+        ticks[count] = (double)count;
+    return count;
+}
+
 size_t plot_ticks(const struct plot_axis *axis, int wanted, double ticks[PLOT_TICKS_MAX])
 {
+    if (axis->names)
+        return named_ticks(axis, ticks);
     if (!axis->log)
         return linear_ticks(axis, wanted, ticks);
     size_t count = log_ticks(axis, wanted, ticks);
@@ -113,6 +123,10 @@ static void group_digits(char text[PLOT_LABEL_MAX])
 
 void plot_axis_text(const struct plot_axis *axis, double tick, char text[PLOT_LABEL_MAX])
 {
+    if (axis->names) {
+        snprintf(text, PLOT_LABEL_MAX, "%s", axis->names[(size_t)tick]);
+        return;
+    }
     const double largest = fmax(fabs(axis->min), fabs(axis->max));
     const struct plot_scale scale = plot_axis_scale(axis->unit, axis->log ? tick : largest);
     const double value = fabs(tick) < largest * 1e-12 ? 0 : tick / scale.factor;

@@ -1,0 +1,144 @@
+/* The report of b_eff_io from made-up results: the verdict, the system's value, and what a resumed run adds.
+ * proves: BIO-6 BIO-7 BIO-8
+ * It would fail if a whole official run were not VALID, if a short, unfinished or cached one were, if the system's
+ * value were not the largest of the official partitions, or if the blocks of a resumed run were not taken together. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "bench/beffio/beffio_report.h"
+
+#include <math.h>
+#include <unistd.h>
+
+/* A run of two partitions in one folder; every pattern moved `bytes` in 1 s, twice as many with 4 processes. */
+struct made {
+    const char *run, *time, *order;
+    int64_t bytes;
+    int first_set, end_set; /* of 2 * 129 */
+};
+
+static void put_set(struct blockfile_writer *writer, const struct made *made, int number)
+{
+    const int n = number < 129 ? 2 : 4;
+    const struct beffio_result result = {.partition = n,
+                                         .method = number % 129 / BEFFIO_PATTERNS,
+                                         .pattern = number % BEFFIO_PATTERNS,
+                                         .calls = 1,
+                                         .bytes = made->bytes * n / 2,
+                                         .time_ns = 1000000000};
+    struct pl_error error;
+    blockfile_set(writer);
+    beffio_result_write(&result, writer);
+    assert_int_equal(blockfile_end_set(writer, &error), PL_OK);
+}
+
+static void put_run(const char *path, const struct made *made)
+{
+    struct blockfile_writer *writer;
+    struct pl_error error;
+    assert_int_equal(blockfile_writer_open(path, &writer, &error), PL_OK);
+    blockfile_begin(writer, BEFFIO_CLASS, BEFFIO_TEST);
+    blockfile_input(writer, "time", made->time);
+    blockfile_input(writer, "order", made->order);
+    blockfile_fact(writer, "run", "%s", made->run);
+    blockfile_fact(writer, "path", "/scratch");
+    blockfile_fact(writer, "path_number", "1");
+    blockfile_fact(writer, "partition", "2 1 2");
+    blockfile_fact(writer, "partition", "4 2 2");
+    blockfile_fact(writer, "memory_bytes", "1000000000");
+    assert_int_equal(blockfile_end_head(writer, &error), PL_OK);
+    for (int i = made->first_set; i < made->end_set; i++)
+        put_set(writer, made, i);
+    assert_int_equal(blockfile_writer_close(writer, &error), PL_OK);
+}
+
+static struct blockfile file;
+static struct beffio_report report;
+
+static void make(const struct made *runs, int count)
+{
+    char path[] = "/tmp/piolet-beffio-report-XXXXXX";
+    const int fd = mkstemp(path);
+    assert_true(fd >= 0);
+    close(fd);
+    for (int i = 0; i < count; i++)
+        put_run(path, &runs[i]);
+    struct pl_error error;
+    const struct analysis_request request = {0};
+    assert_int_equal(blockfile_open(path, &file, &error), PL_OK);
+    const struct analysis_input input = {.files = &file, .file_count = 1};
+    assert_int_equal(beffio_report_make(&request, &input, NULL, &report, &error), PL_OK);
+    unlink(path);
+}
+
+static void drop(void)
+{
+    beffio_report_clear(&report);
+    blockfile_close(&file);
+}
+
+static bool has_reason(size_t index, const char *words)
+{
+    return strstr(text_get(&report.cases[index].reasons), words) != NULL;
+}
+
+/* 43 GB in each method against caches of 1 and 2 GB: 20 times as much is there. */
+static void valid(void **state)
+{
+    (void)state;
+    const struct made runs[] = {{"a", "900", "document", 1000000000, 0, 258}};
+    make(runs, 1);
+    assert_int_equal(report.case_count, 2);
+    for (size_t i = 0; i < 2; i++) {
+        assert_string_equal(text_get(&report.cases[i].reasons), "");
+        assert_true(report.cases[i].complete);
+        assert_true(fabs(report.cases[i].value - (i ? 2000 : 1000)) < 1e-6);
+        assert_true(fabs(report.cases[i].value_2_1 - (i ? 2000 : 1000)) < 1e-6);
+    }
+    assert_ptr_equal(beffio_report_system(&report), &report.cases[1]);
+    drop();
+}
+
+static void not_official(void **state)
+{
+    (void)state;
+    const struct made runs[] = {{"short", "899", "document", 1000000000, 0, 258},
+                                {"other", "900", "2.0", 1000000000, 0, 258},
+                                {"cached", "900", "document", 400000000, 0, 258},
+                                {"killed", "900", "document", 1000000000, 0, 200}};
+    make(runs, 4);
+    assert_int_equal(report.case_count, 8);
+    assert_true(has_reason(0, "below 15 minutes"));
+    assert_true(has_reason(2, "2.0 schedule"));
+    assert_true(has_reason(4, "write moved 17.2 GB") && has_reason(4, "up to 6 %"));
+    assert_string_equal(text_get(&report.cases[6].reasons), "");
+    assert_true(has_reason(7, "type 0 was not measured to its end"));
+    assert_true(isnan(report.cases[7].value) && !report.cases[7].complete);
+    assert_ptr_equal(beffio_report_system(&report), &report.cases[6]); /* the cached one is smaller */
+    drop();
+}
+
+static void resumed(void **state)
+{
+    (void)state;
+    const struct made runs[] = {{"r", "900", "document", 1000000000, 0, 100},
+                                {"r", "900", "document", 1000000000, 100, 258}};
+    make(runs, 2);
+    assert_int_equal(report.case_count, 2);
+    assert_true(report.cases[0].complete && report.cases[1].complete);
+    assert_string_equal(text_get(&report.cases[0].reasons), "");
+    drop();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(valid), cmocka_unit_test(not_official),
+                                       cmocka_unit_test(resumed)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
