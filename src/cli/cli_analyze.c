@@ -40,16 +40,36 @@ struct command {
     analyze_tool *tool; /* NULL: export */
     struct analysis_request request;
     const char *output, *json, *csv, *format;
-    const char *selection; /* the last option given that selects, for export's message */
+    unsigned selections; /* options given that select a part of the files: bits 1 << OPT_… */
+};
+
+/* Options that select a part of the files. */
+static const struct {
+    int id;
+    const char *name;
+} SELECTIONS[] = {{OPT_BLOCK, "--block"}, {OPT_TEST, "--test"}, {OPT_SET, "--set"},
+                  {OPT_OP, "--op"},       {OPT_RANK, "--rank"}, {OPT_FROM, "--from"},
+                  {OPT_TO, "--to"},       {OPT_SKIP, "--skip"}, {OPT_TIMES, "--times"}};
+enum { SELECTION_COUNT = sizeof SELECTIONS / sizeof SELECTIONS[0] };
+
+#define BIT(option) (1U << OPT_##option)
+enum {
+    OF_BLOCKS = BIT(BLOCK) | BIT(TEST) | BIT(SET),
+    OF_SERIES = OF_BLOCKS | BIT(OP) | BIT(RANK) | BIT(FROM) | BIT(TO) | BIT(SKIP)
 };
 
 static const struct {
     const char *name;
     analyze_tool *run;
-} TOOLS[] = {{"rawdata", analysis_rawdata},   {"distribution", analysis_distribution},
-             {"allav", analysis_allav},       {"kernel", analysis_kernel},
-             {"beff", beff_analyze},          {"beffio", beffio_analyze},
-             {"piobench", piobench_analysis}, {"export", NULL}};
+    unsigned selections; /* that it takes */
+} TOOLS[] = {{"rawdata", analysis_rawdata, OF_SERIES},
+             {"distribution", analysis_distribution, OF_SERIES},
+             {"allav", analysis_allav, OF_SERIES},
+             {"kernel", analysis_kernel, OF_SERIES | BIT(TIMES)},
+             {"beff", beff_analyze, BIT(BLOCK) | BIT(TIMES)},
+             {"beffio", beffio_analyze, BIT(BLOCK)},
+             {"piobench", piobench_analysis, OF_BLOCKS | BIT(OP)},
+             {"export", NULL, 0}};
 
 enum { TOOL_COUNT = sizeof TOOLS / sizeof TOOLS[0] };
 
@@ -76,25 +96,11 @@ static int take_skip(const char *value, struct analysis_request *request)
     return bad_value("skip", value, "must be a whole number from 0 on, or auto");
 }
 
-/* Options that select a part of the files: of all tools but export. */
-static const struct {
-    int id;
-    const char *name;
-} SELECTIONS[] = {{OPT_BLOCK, "--block"}, {OPT_TEST, "--test"}, {OPT_SET, "--set"},
-                  {OPT_OP, "--op"},       {OPT_RANK, "--rank"}, {OPT_FROM, "--from"},
-                  {OPT_TO, "--to"},       {OPT_SKIP, "--skip"}, {OPT_TIMES, "--times"}};
-
-static void note_selection(int id, struct command *command)
-{
-    for (size_t i = 0; i < sizeof SELECTIONS / sizeof SELECTIONS[0]; i++)
-        if (SELECTIONS[i].id == id)
-            command->selection = SELECTIONS[i].name;
-}
-
 static int take_option(int id, const char *value, struct command *command)
 {
     struct analysis_request *request = &command->request;
-    note_selection(id, command);
+    for (size_t i = 0; i < SELECTION_COUNT; i++)
+        command->selections |= SELECTIONS[i].id == id ? 1U << id : 0;
     switch (id) {
     case OPT_BLOCK:
         return take_number("block", value, 1, &request->block);
@@ -141,10 +147,22 @@ static bool is_standard_output(const char *name)
     return name && strcmp(name, "-") == 0;
 }
 
-static bool selects_operations(const struct analysis_request *request)
+/* The first option given that the tool does not take, and those that do. */
+static int check_selections(const struct command *command, unsigned taken)
 {
-    return request->set || request->op || request->ranks.count || request->from || request->to < INT64_MAX - 1 ||
-           request->skip || request->skip_auto;
+    for (size_t i = 0; i < SELECTION_COUNT; i++) {
+        char takers[200] = "";
+        const unsigned bit = 1U << SELECTIONS[i].id;
+        if (!(command->selections & bit & ~taken))
+            continue;
+        for (size_t t = 0; t < TOOL_COUNT; t++)
+            if (TOOLS[t].selections & bit)
+                snprintf(takers + strlen(takers), sizeof takers - strlen(takers), "%s%s", *takers ? ", " : "",
+                         TOOLS[t].name);
+        return cli_usage_error(&cli_verb_analyze, "%s belongs to %s, not to %s", SELECTIONS[i].name, takers,
+                               command->tool_name);
+    }
+    return CLI_OK;
 }
 
 static int check_command(const struct command *command)
@@ -154,14 +172,6 @@ static int check_command(const struct command *command)
     if (is_standard_output(command->json) && is_standard_output(command->csv))
         return cli_usage_error(&cli_verb_analyze, "--json and --csv cannot both go to standard output");
     if (command->tool) {
-        if (command->request.times && command->tool != analysis_kernel && command->tool != beff_analyze)
-            return cli_usage_error(&cli_verb_analyze, "--times belongs to kernel and beff");
-        if (command->tool == beff_analyze && selects_operations(&command->request))
-            return cli_usage_error(&cli_verb_analyze, "beff shows whole runs: only --block and --times select");
-        if (command->request.times && command->tool != analysis_kernel)
-            return cli_usage_error(&cli_verb_analyze, "--times belongs to kernel");
-        if (command->tool == beffio_analyze && command->selection && strcmp(command->selection, "--block") != 0)
-            return cli_usage_error(&cli_verb_analyze, "%s: beffio selects by --block alone", command->selection);
         if (command->format)
             return cli_usage_error(&cli_verb_analyze, "--format belongs to export; %s has --json and --csv",
                                    command->tool_name);
@@ -174,9 +184,6 @@ static int check_command(const struct command *command)
     }
     if (!command->format || (strcmp(command->format, "json") != 0 && strcmp(command->format, "csv") != 0))
         return cli_usage_error(&cli_verb_analyze, "export needs --format json or --format csv");
-    if (command->selection)
-        return cli_usage_error(&cli_verb_analyze, "%s: export writes everything in the files and cannot select",
-                               command->selection);
     if (command->json || command->csv)
         return cli_usage_error(&cli_verb_analyze, "export writes to --output; --json and --csv are of the other tools");
     return CLI_OK;
@@ -213,7 +220,8 @@ static int parse_command(int argc, char **argv, struct command *command)
             command->tool = TOOLS[i].run;
             if (optind == argc)
                 return cli_usage_error(&cli_verb_analyze, "a block file is missing");
-            return check_command(command);
+            const int wrong = check_selections(command, TOOLS[i].selections);
+            return wrong ? wrong : check_command(command);
         }
     return cli_usage_error(&cli_verb_analyze, "'%s' is not a tool: %s", command->tool_name, names);
 }

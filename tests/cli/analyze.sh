@@ -331,7 +331,8 @@ run 2 export a.pio
 for option in '--block 1' '--test multiple' '--set 1' '--op w' '--rank 0' '--from 1' '--to 5' '--skip 1'; do
     # shellcheck disable=SC2086
     run 2 export --format csv $option a.pio
-    has err "${option%% *}: export writes everything in the files and cannot select"
+    has err "${option%% *} belongs to "
+    has err "not to export"
 done
 run 2 rawdata --nosuch a.pio
 run 1 rawdata -o nosuch/p.svg a.pio

@@ -107,7 +107,7 @@ expect_in "$OUT" "--block N"
 expect_exit 0 "$PIOLET" analyze beff --block 2 r.out
 expect_in "$OUT" "2 processes on 1 host"
 expect_exit 2 "$PIOLET" analyze beff --rank 1 r.out
-expect_in "$ERR" "only --block and --times select"
+expect_in "$ERR" "not to beff"
 expect_exit 1 "$PIOLET" analyze beff --block 7 r.out
 expect_in "$ERR" "nothing matches the selection"
 expect_exit 1 "$PIOLET" analyze beff /dev/null

@@ -54,4 +54,4 @@ expect_in "$OUT" "NOT OFFICIAL"
 # all writes and reads, but only type 0 rewritten: (64 + 22 + 64)/192 of T
 expect_in "$OUT" "703.1 s are scheduled"
 expect_exit 2 "$PIOLET" analyze beffio --rank 1 plain
-expect_in "$ERR" "beffio selects by --block alone"
+expect_in "$ERR" "not to beffio"
