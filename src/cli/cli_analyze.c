@@ -2,6 +2,7 @@
 #include "cli/cli.h"
 
 #include "base/units.h"
+#include "bench/gpfs/gpfs_analysis.h"
 #include "bench/piobench/piobench_analysis.h"
 #include "measure/analysis_tools.h"
 #include "measure/export.h"
@@ -44,8 +45,13 @@ struct command {
 static const struct {
     const char *name;
     analyze_tool *run;
-} TOOLS[] = {{"rawdata", analysis_rawdata}, {"distribution", analysis_distribution}, {"allav", analysis_allav},
-             {"kernel", analysis_kernel},   {"piobench", piobench_analysis},         {"export", NULL}};
+} TOOLS[] = {{"rawdata", analysis_rawdata},
+             {"distribution", analysis_distribution},
+             {"allav", analysis_allav},
+             {"kernel", analysis_kernel},
+             {"piobench", piobench_analysis},
+             {"gpfs", gpfs_analysis},
+             {"export", NULL}};
 
 enum { TOOL_COUNT = sizeof TOOLS / sizeof TOOLS[0] };
 
@@ -177,7 +183,7 @@ static int parse_command(int argc, char **argv, struct command *command)
     }
     if (optind == argc)
         return cli_usage_error(&cli_verb_analyze,
-                               "a tool is missing: rawdata, distribution, allav, kernel, piobench or export");
+                               "a tool is missing: rawdata, distribution, allav, kernel, piobench, gpfs or export");
     command->tool_name = argv[optind++];
     for (size_t i = 0; i < TOOL_COUNT; i++)
         if (strcmp(command->tool_name, TOOLS[i].name) == 0) {
@@ -187,7 +193,7 @@ static int parse_command(int argc, char **argv, struct command *command)
             return check_command(command);
         }
     return cli_usage_error(&cli_verb_analyze,
-                           "'%s' is not a tool: rawdata, distribution, allav, kernel, piobench or export",
+                           "'%s' is not a tool: rawdata, distribution, allav, kernel, piobench, gpfs or export",
                            command->tool_name);
 }
 
@@ -316,6 +322,7 @@ const struct cli_verb cli_verb_analyze = {
                "  allav         rate against file size and block size, with errors\n"
                "  kernel        rates of kernels by size, process grid, distribution and hints\n"
                "  piobench      algorithms of collective I/O: rates, ratios, findings\n"
+               "  gpfs          the MPI-IO/GPFS benchmarks: maximum, mean, deviation, ratios\n"
                "  export        everything in the files as JSON or CSV\n"
                "FILE is a block file as written by the benchmarks; - is standard input.",
     .options =
