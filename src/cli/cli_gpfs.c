@@ -1,5 +1,6 @@
 /* piolet gpfs BENCHMARK: the benchmarks of the MPI-IO/GPFS document. */
 #include "base/path.h"
+#include "bench/gpfs/gpfs_run.h"
 #include "cli/cli.h"
 #include "cli/cli_engine.h"
 #include "cli/cli_launch.h"
@@ -133,7 +134,7 @@ static int run_here(struct gpfs_request *request, bool needs_engine)
 static int start(struct gpfs_request *request)
 {
     struct pl_error error;
-    struct gpfs_cells cells;
+    struct gpfs_cells cells = {0};
     struct gpfs_config *config = &request->config;
     const bool asked = config->keys[GPFS_RANKS].count > 0, launched = job_is_launched();
     struct gpfs_config trial = *config; /* the number of ranks is not known before MPI is there */
@@ -142,9 +143,12 @@ static int start(struct gpfs_request *request)
         return refuse(&error);
     if (launched || (!asked && !request->dry_run))
         return run_here(request, gpfs_config_needs_engine(&trial));
-    if (gpfs_cells_make(&trial, &cells, &error) != PL_OK)
-        return refuse(&error);
+    pl_status status = gpfs_cells_make(&trial, &cells, &error);
+    if (status == PL_OK && !request->dry_run)
+        status = gpfs_run_check_place(&trial, &cells, &error);
     gpfs_cells_clear(&cells);
+    if (status != PL_OK)
+        return refuse(&error);
     if (!request->dry_run)
         return cli_launch(request->verb, (int)gpfs_config_most_ranks(config), request->argc, request->argv);
     gpfs_config_finish(config, 1, &error);

@@ -21,22 +21,24 @@ int gpfs_shell_dry_run(const struct gpfs_request *request)
     const struct gpfs_config *config = &request->config;
     struct gpfs_cells cells;
     struct pl_error error;
-    char text[GPFS_CELL_TEXT_MAX], size[UNITS_TEXT_MAX];
+    char size[UNITS_TEXT_MAX];
     if (gpfs_cells_make(config, &cells, &error) != PL_OK)
         return cli_usage_error(request->verb, "%s", error.text);
-    printf("%s: %s\n\nContestants, in turn:\n", config->benchmark->name, config->benchmark->summary);
+    printf("%s:\n  %s\n\nContestants, in turn:\n", config->benchmark->name, config->benchmark->summary);
     for (int i = 0; i < config->contestant_count; i++)
         printf("  %-18s %s\n", config->contestants[i].name, config->contestants[i].summary);
     printf("\nCells:\n");
     double bytes = 0;
+    int64_t largest = 0;
     for (int c = 0; c < cells.count; c++) {
-        printf("  %s; file of %s\n", gpfs_cell_text(&cells.cells[c], text),
-               units_bytes(cells.cells[c].file_bytes, size));
-        bytes += (double)cells.cells[c].moved_bytes;
+        const struct gpfs_cell *cell = &cells.cells[c];
+        gpfs_analysis_print_cell(" ", cell, stdout);
+        bytes += (double)cell->moved_bytes;
+        largest = cell->file_bytes > largest ? cell->file_bytes : largest;
     }
     const double turns = (double)config->reps * config->contestant_count;
-    printf("\nIn all: %d cells, %.0f repetitions; %.1f GB moved.\n", cells.count, turns * cells.count,
-           bytes * turns / 1e9);
+    printf("\nIn all: %d cells, %.0f repetitions; %.1f GB moved; the largest file has %s.\n", cells.count,
+           turns * cells.count, bytes * turns / 1e9, units_bytes(largest, size));
     printf("Results would be appended to '%s'.\nNothing was run.\n", request->output);
     gpfs_cells_clear(&cells);
     return CLI_OK;
@@ -135,6 +137,15 @@ static int run_cells_coll(struct gpfs_request *request, const struct gpfs_cells 
     return exit_status;
 }
 
+/* Rank 0 looks for all. */
+static pl_status check_place_coll(const struct gpfs_config *config, const struct gpfs_cells *cells, int rank,
+                                  struct pl_error *error)
+{
+    struct coll_verdict verdict;
+    const pl_status status = rank == 0 ? gpfs_run_check_place(config, cells, error) : PL_OK;
+    return coll_agree_coll(MPI_COMM_WORLD, status, error, &verdict);
+}
+
 /* MPI is there: the number of ranks is known at last. */
 static int run_launched_coll(struct gpfs_request *request)
 {
@@ -149,6 +160,8 @@ static int run_launched_coll(struct gpfs_request *request)
                          (long long)gpfs_config_most_ranks(&request->config), size);
     if (status == PL_OK)
         status = gpfs_cells_make(&request->config, &cells, &error);
+    if (status == PL_OK && !request->dry_run)
+        status = check_place_coll(&request->config, &cells, rank, &error);
     int exit_status = CLI_OK;
     if (status != PL_OK) {
         exit_status = CLI_USAGE;

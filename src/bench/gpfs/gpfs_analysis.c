@@ -12,16 +12,15 @@ enum { WIDTH = 79, LABEL = 19 };
 
 /* ---- text ---- */
 
-/* The parameters of a cell, its lines broken behind commas. */
-static void print_cell_text(const struct gpfs_cell *cell, FILE *text)
+void gpfs_analysis_print_cell(const char *before, const struct gpfs_cell *cell, FILE *text)
 {
     char line[GPFS_CELL_TEXT_MAX];
-    size_t column = (size_t)fprintf(text, "\n%s", cell->benchmark->name) - 1;
+    int column = fprintf(text, "%s", before);
     for (const char *at = gpfs_cell_text(cell, line); *at;) {
         const size_t comma = strcspn(at, ","), length = at[comma] ? comma + 1 : comma;
-        if (column + 1 + length > WIDTH)
-            column = (size_t)fprintf(text, "\n ") - 1;
-        column += (size_t)fprintf(text, " %.*s", (int)length, at);
+        if (column + 1 + (int)length > WIDTH)
+            column = fprintf(text, "\n   ") - 1;
+        column += fprintf(text, " %.*s", (int)length, at);
         at += length + strspn(at + length, " ");
     }
     fputc('\n', text);
@@ -39,9 +38,10 @@ static void print_cell(const struct gpfs_points *list, const struct gpfs_point *
 {
     char reference[GPFS_LABEL_MAX];
     snprintf(reference, sizeof reference, "/%s", gpfs_points_ratios(list, point).reference);
-    print_cell_text(&point->cell, text);
+    fputc('\n', text);
+    gpfs_analysis_print_cell(point->cell.benchmark->name, &point->cell, text);
     fprintf(text, "  %-*s %4s %8s %8s %7s %8s %7s%s\n", LABEL, "contestant", "reps", "max", "mean", "sd", reference,
-            "/best", list->has_overlap ? " overlap" : "");
+            "/best", list->has_overlap && point->cell.value[GPFS_COMPUTE] ? " overlap" : "");
 }
 
 static void print_point(const struct gpfs_points *list, const struct gpfs_point *point, FILE *text)
@@ -57,7 +57,7 @@ static void print_point(const struct gpfs_points *list, const struct gpfs_point 
             analysis_cell(point->statistics.mean, 5, mean), analysis_cell(point->statistics.deviation, 4, deviation));
     print_ratio(ratios.to_reference, 8, text);
     print_ratio(ratios.to_best, 7, text);
-    if (list->has_overlap)
+    if (list->has_overlap && point->cell.value[GPFS_COMPUTE])
         print_ratio(point->overlap, 7, text);
     fprintf(text, "%s\n", point->failures ? " failed" : "");
 }

@@ -10,6 +10,9 @@
 pl_status gpfs_analysis(const struct analysis_request *request, const struct analysis_input *input,
                         struct pl_error *error);
 
+/* The parameters of a cell behind a word, in lines of at most 79 columns. */
+void gpfs_analysis_print_cell(const char *before, const struct gpfs_cell *cell, FILE *text);
+
 /* The table of all cells. */
 void gpfs_analysis_print(const struct gpfs_points *points, FILE *text);
 

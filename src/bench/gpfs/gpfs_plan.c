@@ -105,7 +105,7 @@ pl_status gpfs_plan_size(struct gpfs_cell *cell, struct pl_error *error)
         return pl_fail(error, PL_E_USAGE, "--sub-blocks: %lld of %lld bytes do not fit into a block of %lld",
                        (long long)value[GPFS_SUB_BLOCKS], (long long)value[GPFS_SUB_BLOCK],
                        (long long)value[GPFS_BLOCK]);
-    if (tiles && value[GPFS_BLOCKS] > (INT64_C(1) << 60) / value[GPFS_BLOCK] / SPACING / cell->ranks)
+    if (tiles && value[GPFS_BLOCKS] > (INT64_C(1) << 58) / value[GPFS_BLOCK] / SPACING / cell->ranks)
         return pl_fail(error, PL_E_USAGE, "--blocks: %lld of %lld bytes on %d ranks make too large a file",
                        (long long)value[GPFS_BLOCKS], (long long)value[GPFS_BLOCK], cell->ranks);
     const struct shape shape = shape_of(cell);

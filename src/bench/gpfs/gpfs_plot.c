@@ -109,33 +109,66 @@ static void draw_bar(struct plot *plot, double x, double height, struct plot_sty
     plot_band(plot, places, low, high, HATCHES, style);
 }
 
-static void draw_curve(struct plot *plot, const struct panel *panel, size_t curve)
+static bool has_curve(const struct panel *panel, size_t curve)
 {
     const struct figure *figure = panel->figure;
-    double x[CURVE_MAX], y[CURVE_MAX], deviation[CURVE_MAX];
-    size_t count = 0;
-    for (size_t i = 0; i < figure->list->count && count < CURVE_MAX; i++) {
+    for (size_t i = 0; i < figure->list->count; i++) {
         const struct gpfs_point *point = &figure->list->points[i];
-        if (!is_in_panel(panel, point) || !gpfs_points_same_contestant(point, figure->curves[curve]))
-            continue;
-        size_t at = count++;
-        const double place = panel->x < GPFS_KEYS ? (double)point->cell.value[panel->x] : (double)curve + 0.5;
-        for (; at > 0 && x[at - 1] > place; at--) {
-            x[at] = x[at - 1];
-            y[at] = y[at - 1];
-            deviation[at] = deviation[at - 1];
-        }
-        x[at] = place;
-        y[at] = shown_of(point);
-        deviation[at] = isfinite(point->statistics.deviation) ? point->statistics.deviation : 0;
+        if (gpfs_points_alike(panel->row, point, row_mask(figure, panel->row)) &&
+            gpfs_points_same_contestant(point, figure->curves[curve]))
+            return true;
     }
-    const struct plot_style style = style_of(curve);
-    if (panel->x == GPFS_KEYS && count)
-        draw_bar(plot, x[0], y[0], style);
+    return false;
+}
+
+/* Bars stand side by side in the order of the legend; `end`: the place behind the last. */
+static double bar_place(const struct panel *panel, size_t end)
+{
+    double place = 0;
+    for (size_t c = 0; c < end; c++)
+        place += has_curve(panel, c);
+    return place;
+}
+
+struct curve {
+    double x[CURVE_MAX], shown[CURVE_MAX], mean[CURVE_MAX], deviation[CURVE_MAX];
+    size_t count;
+};
+
+/* Ascending in x. */
+static void add_point(struct curve *curve, double x, const struct gpfs_point *point)
+{
+    size_t at = curve->count++;
+    for (; at > 0 && curve->x[at - 1] > x; at--) {
+        curve->x[at] = curve->x[at - 1];
+        curve->shown[at] = curve->shown[at - 1];
+        curve->mean[at] = curve->mean[at - 1];
+        curve->deviation[at] = curve->deviation[at - 1];
+    }
+    curve->x[at] = x;
+    curve->shown[at] = shown_of(point);
+    curve->mean[at] = point->statistics.mean;
+    curve->deviation[at] = fmax(point->statistics.deviation, 0);
+}
+
+static void draw_curve(struct plot *plot, const struct panel *panel, size_t number)
+{
+    const struct figure *figure = panel->figure;
+    struct curve curve = {.count = 0};
+    for (size_t i = 0; i < figure->list->count && curve.count < CURVE_MAX; i++) {
+        const struct gpfs_point *point = &figure->list->points[i];
+        if (is_in_panel(panel, point) && gpfs_points_same_contestant(point, figure->curves[number]))
+            add_point(&curve,
+                      panel->x < GPFS_KEYS ? (double)point->cell.value[panel->x] : bar_place(panel, number) + 0.5,
+                      point);
+    }
+    const struct plot_style style = style_of(number);
+    if (panel->x == GPFS_KEYS && curve.count)
+        draw_bar(plot, curve.x[0], curve.shown[0], style);
     else
-        plot_line(plot, x, y, count, style);
-    plot_bars(plot, x, y, deviation, count, style);
-    plot_points(plot, x, y, count, 3.4, style);
+        plot_line(plot, curve.x, curve.shown, curve.count, style);
+    plot_bars(plot, curve.x, curve.mean, curve.deviation, curve.count, style);
+    plot_points(plot, curve.x, curve.shown, curve.count, 3.4, style);
 }
 
 /* The range of x, and the highest rate of a row. */
@@ -153,7 +186,8 @@ static struct extent extent_of(const struct figure *figure, const struct gpfs_po
         const double value = x < GPFS_KEYS ? (double)point->cell.value[x] : 1;
         extent.low = fmin(extent.low, value);
         extent.high = fmax(extent.high, value);
-        extent.rate = fmax(extent.rate, shown_of(point) + fmax(point->statistics.deviation, 0));
+        const double whisker = point->statistics.mean + fmax(point->statistics.deviation, 0);
+        extent.rate = fmax(extent.rate, fmax(shown_of(point), whisker));
     }
     return extent;
 }
@@ -181,14 +215,15 @@ static void draw_row(struct plot *plot, const struct figure *figure, const struc
     const enum gpfs_key x = x_key(figure->list, row->cell.benchmark);
     const struct extent extent = extent_of(figure, row, x);
     const bool bars = x == GPFS_KEYS, sizes = !bars && GPFS_KEY_ROWS[x].kind == GPFS_KIND_SIZE;
-    const double width = (LEGEND - 26 - LEFT - GAP) / 2.0, bars_room = fmax((double)figure->curve_count, BARS_MIN);
+    const double width = (LEGEND - 26 - LEFT - GAP) / 2.0;
     for (int64_t op = GPFS_WRITE; op <= GPFS_READ; op++) {
         char title[GPFS_CELL_TEXT_MAX];
+        const struct panel panel = {.figure = figure, .row = row, .x = x, .op = op};
         title_of(figure, row, op, title);
         const struct plot_panel box = {
             .box = {LEFT + (double)op * (width + GAP), top + TITLE, width, PANEL},
             .x = {.min = bars ? 0 : extent.low / 1.3,
-                  .max = bars ? bars_room : extent.high * 1.3,
+                  .max = bars ? fmax(bar_place(&panel, figure->curve_count), BARS_MIN) : extent.high * 1.3,
                   .log = !bars,
                   .whole = !bars && !sizes,
                   .unit = sizes ? PLOT_BYTES : PLOT_NUMBER,
@@ -200,7 +235,6 @@ static void draw_row(struct plot *plot, const struct figure *figure, const struc
                                                              : "mean (MB/s)"},
             .title = title,
         };
-        const struct panel panel = {.figure = figure, .row = row, .x = x, .op = op};
         plot_panel(plot, &box);
         for (size_t c = 0; c < figure->curve_count; c++)
             draw_curve(plot, &panel, c);
@@ -225,8 +259,9 @@ static pl_status draw(void *context, FILE *stream, struct pl_error *error)
     (void)error;
     const double panels = TOP + (double)figure->row_count * ROW;
     const double legend = TOP + TITLE + (double)(figure->curve_count + 2) * LEGEND_LINE;
-    plot_begin(&plot, stream, WIDTH, fmax(panels, legend), "MPI-IO/GPFS benchmarks",
-               "rate of the job: all meet, access, sync, all meet; whiskers: standard deviation of the repetitions");
+    plot_begin(
+        &plot, stream, WIDTH, fmax(panels, legend), "MPI-IO/GPFS benchmarks",
+        "rate of the job: all meet, access, sync, all meet; whiskers: mean and standard deviation of the repetitions");
     for (size_t r = 0; r < figure->row_count; r++) {
         draw_row(&plot, figure, figure->rows[r], TOP + (double)r * ROW);
         if (r == 0 || (double)figure->curve_count * LEGEND_LINE < ROW - TITLE)

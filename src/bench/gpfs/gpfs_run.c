@@ -267,15 +267,14 @@ static pl_status write_head_coll(struct run *run, struct pl_error *error)
     return coll_agree_coll(run->world, status, error, &verdict);
 }
 
-/* A regular file, or room to make one, and the largest must fit. Rank 0 calls. */
-static pl_status check_place(const struct gpfs_job *job, struct pl_error *error)
+pl_status gpfs_run_check_place(const struct gpfs_config *config, const struct gpfs_cells *cells, struct pl_error *error)
 {
-    const char *file = job->config->file;
+    const char *file = config->file;
     struct environment_filesystem fs;
     struct stat info;
     int64_t largest = 0;
-    for (int c = 0; c < job->cells->count; c++)
-        largest = job->cells->cells[c].file_bytes > largest ? job->cells->cells[c].file_bytes : largest;
+    for (int c = 0; c < cells->count; c++)
+        largest = cells->cells[c].file_bytes > largest ? cells->cells[c].file_bytes : largest;
     if (environment_filesystem(file, &fs, error) != PL_OK)
         return error->status;
     if (stat(file, &info) == 0 && !S_ISREG(info.st_mode))
@@ -308,8 +307,6 @@ static pl_status begin_coll(struct run *run, struct pl_error *error)
     run->tallies = calloc((size_t)run->job->config->contestant_count, sizeof *run->tallies);
     if (!run->tallies)
         status = pl_fail(error, PL_E_NOMEM, "not enough memory for the results");
-    if (status == PL_OK && run->rank == 0)
-        status = check_place(run->job, error);
     if (status == PL_OK && run->rank == 0)
         status = blockfile_writer_open(run->job->output, &run->writer, error);
     return coll_agree_coll(run->world, status, error, &verdict);

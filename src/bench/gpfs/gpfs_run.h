@@ -44,4 +44,8 @@ struct gpfs_job {
  * in the results and counted; other failures end the run. The answer is agreed. */
 pl_status gpfs_run_coll(MPI_Comm world, const struct gpfs_job *job, int64_t *ret_failed, struct pl_error *error);
 
+/* Before a run: a regular file, or room to make one, and the largest must fit. Local. */
+pl_status gpfs_run_check_place(const struct gpfs_config *config, const struct gpfs_cells *cells,
+                               struct pl_error *error);
+
 #endif
