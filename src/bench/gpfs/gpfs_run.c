@@ -251,6 +251,20 @@ static pl_status run_cell_coll(struct run *run, int cell, struct pl_error *error
 
 /* ---- the whole ---- */
 
+/* What stands nowhere but in memory cannot be read cold. */
+static void warn_of_memory(const struct run *run)
+{
+    const struct gpfs_values *caches = &run->job->config->keys[GPFS_CACHE];
+    struct environment_filesystem fs;
+    struct pl_error ignored;
+    if (environment_filesystem(run->job->config->file, &fs, &ignored) != PL_OK ||
+        (strcmp(fs.type, "tmpfs") != 0 && strcmp(fs.type, "ramfs") != 0))
+        return;
+    for (int i = 0; i < caches->count; i++)
+        if (caches->values[i] == GPFS_COLD)
+            blockfile_fact(run->writer, "warning", "--cache cold has no effect: %s is in memory", fs.type);
+}
+
 static pl_status write_head_coll(struct run *run, struct pl_error *error)
 {
     const struct gpfs_config *config = run->job->config;
@@ -260,6 +274,7 @@ static pl_status write_head_coll(struct run *run, struct pl_error *error)
         blockfile_fact(run->writer, "mpi", "%s", PIOLET_MPI_NAME);
         blockfile_fact(run->writer, "seed", "%lld", (long long)config->seed);
         blockfile_fact(run->writer, "time_rule", "barrier, access, sync, barrier; the longest of all ranks");
+        warn_of_memory(run);
     }
     environment_facts_coll(run->world, config->file, run->writer);
     const pl_status status = run->rank == 0 ? blockfile_end_head(run->writer, error) : PL_OK;
