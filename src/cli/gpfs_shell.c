@@ -76,7 +76,8 @@ static void print_failed(void *context, const struct gpfs_event *event)
     const struct watcher *watcher = context;
     char text[GPFS_CELL_TEXT_MAX];
     cli_complain(watcher->request->verb, "%s: %s: rank %d: %s", gpfs_cell_text(event->cell, text),
-                 event->contestant->name, event->verdict->rank, event->verdict->text);
+                 event->contestant ? event->contestant->name : "nothing can be measured", event->verdict->rank,
+                 event->verdict->text);
 }
 
 /* The cell's table, as 'piolet analyze gpfs' has it. */

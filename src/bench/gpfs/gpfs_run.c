@@ -115,11 +115,12 @@ static struct gpfs_event event_of(const struct run *run, int cell)
                                .left_s = -1};
 }
 
-static void note_failure(struct run *run, int cell, int contestant, const struct coll_verdict *verdict)
+/* `contestant` NULL: nobody can be measured in this cell. */
+static void tell_failure(const struct run *run, int cell, const struct gpfs_contestant *contestant,
+                         const struct coll_verdict *verdict)
 {
     struct gpfs_event event = event_of(run, cell);
-    run->failed++;
-    event.contestant = &run->job->config->contestants[contestant];
+    event.contestant = contestant;
     event.verdict = verdict;
     run->job->observer->failed(run->job->observer->context, &event);
 }
@@ -141,8 +142,9 @@ static pl_status run_trial_coll(struct run *run, struct gpfs_place *place, int c
     tally->failed |= verdict.status != PL_OK;
     if (verdict.status == PL_OK)
         tally->rates[tally->count++] = units_rate_mb_per_s((double)place->cell->moved_bytes, round(trial.total_ns));
+    run->failed += verdict.status != PL_OK;
     if (verdict.status != PL_OK && run->rank == 0)
-        note_failure(run, cell, contestant, &verdict);
+        tell_failure(run, cell, trial.contestant, &verdict);
     if (verdict.status != PL_OK) /* the next one is not to blame; where this fails, it will notice */
         gpfs_place_mend_coll(place, &failure, &verdict);
     gpfs_trial_clear(&trial);
@@ -163,8 +165,9 @@ static pl_status write_failed_cell(struct run *run, int cell, const struct coll_
         blockfile_error(run->writer, pl_status_name(verdict->status), verdict->rank, verdict->text);
         status = blockfile_end_set(run->writer, error);
         run->tallies[i].failed = true;
-        note_failure(run, cell, i, verdict);
+        run->failed++;
     }
+    tell_failure(run, cell, NULL, verdict);
     return status;
 }
 

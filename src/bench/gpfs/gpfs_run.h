@@ -22,7 +22,7 @@ struct gpfs_event {
     const struct gpfs_tally *tallies; /* of the contestants */
     double left_s;                    /* estimate; negative: not known yet */
     /* of a repetition that failed */
-    const struct gpfs_contestant *contestant;
+    const struct gpfs_contestant *contestant; /* NULL: of all */
     const struct coll_verdict *verdict;
 };
 
