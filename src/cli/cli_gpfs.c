@@ -14,7 +14,7 @@
 extern const struct cli_verb cli_verb_gpfs;
 
 /* Options from SETTING on are settings of the benchmark, by their own name. */
-enum { OUTPUT = 1, DRY_RUN, JSON, CSV, PROGRESS, SETTING };
+enum { OUTPUT = 1, RESUME, DRY_RUN, JSON, CSV, PROGRESS, SETTING };
 
 enum { OPTIONS_MAX = 64 };
 
@@ -56,7 +56,8 @@ static pl_status take_option(struct gpfs_request *request, int id, const char *v
         return gpfs_config_set(&request->config, option_name(id), value ? value : "true", error);
     if (id == PROGRESS && !is_progress(value))
         return pl_fail(error, PL_E_USAGE, "--progress: '%s'; allowed: auto, always, never", value);
-    request->output = id == OUTPUT ? value : request->output;
+    request->output = id == OUTPUT || id == RESUME ? value : request->output;
+    request->resume |= id == RESUME;
     request->dry_run |= id == DRY_RUN;
     request->json = id == JSON ? value : request->json;
     request->csv = id == CSV ? value : request->csv;
@@ -80,19 +81,47 @@ static pl_status check_files(const struct gpfs_request *request, struct pl_error
 }
 
 /* The one operand. */
-static pl_status find_benchmark(const struct gpfs_request *request, const struct gpfs_benchmark **ret_benchmark,
-                                struct pl_error *error)
+static pl_status find_benchmark(struct gpfs_request *request, struct pl_error *error)
 {
     char names[GPFS_CELL_TEXT_MAX];
     if (optind == request->argc)
         return pl_fail(error, PL_E_USAGE, "which benchmark? Allowed: %s", gpfs_benchmark_names(names));
-    *ret_benchmark = gpfs_benchmark_find(request->argv[optind]);
-    if (!*ret_benchmark)
+    const struct gpfs_benchmark *benchmark = gpfs_benchmark_find(request->argv[optind]);
+    if (!benchmark)
         return pl_fail(error, PL_E_USAGE, "'%s' is no benchmark; allowed: %s", request->argv[optind],
                        gpfs_benchmark_names(names));
     if (optind + 1 < request->argc)
         return pl_fail(error, PL_E_USAGE, "'%s': one benchmark at a time", request->argv[optind + 1]);
+    gpfs_config_init(&request->config, benchmark);
     return PL_OK;
+}
+
+/* A resumed run is asked for what the killed one was. */
+static pl_status load_resumed(struct gpfs_request *request, const char *path, const struct words *words,
+                              struct pl_error *error)
+{
+    struct blockfile file;
+    for (int i = 0; i < words->count; i++)
+        if (words->options[i].id >= SETTING || words->options[i].id == OUTPUT)
+            return pl_fail(error, PL_E_USAGE, "--resume goes on with '%s' as it began: leave out '--%s'", path,
+                           option_name(words->options[i].id));
+    if (optind < request->argc)
+        return pl_fail(error, PL_E_USAGE, "--resume goes on with '%s' as it began: leave out '%s'", path,
+                       request->argv[optind]);
+    if (blockfile_open(path, &file, error) != PL_OK)
+        return error->status;
+    const pl_status status = gpfs_results_config(&file, &request->config, error);
+    blockfile_close(&file);
+    return status;
+}
+
+/* What says which benchmark it is: --resume, or an operand. */
+static pl_status begin_config(struct gpfs_request *request, const struct words *words, struct pl_error *error)
+{
+    for (int i = 0; i < words->count; i++)
+        if (words->options[i].id == RESUME)
+            return load_resumed(request, words->options[i].value, words, error);
+    return find_benchmark(request, error);
 }
 
 static int parse(struct gpfs_request *request)
@@ -111,12 +140,10 @@ static int parse(struct gpfs_request *request)
         words.options[words.count].id = id;
         words.options[words.count++].value = value;
     }
-    const struct gpfs_benchmark *benchmark = NULL;
-    pl_status status = find_benchmark(request, &benchmark, &error);
-    if (status == PL_OK)
-        gpfs_config_init(&request->config, benchmark);
+    pl_status status = begin_config(request, &words, &error);
     for (int i = 0; i < words.count && status == PL_OK; i++)
         status = take_option(request, words.options[i].id, words.options[i].value, &error);
+    request->output = request->output ? request->output : "gpfs.out";
     if (status == PL_OK)
         status = check_files(request, &error);
     return status == PL_OK ? CLI_OK : refuse(&error);
@@ -157,8 +184,7 @@ static int start(struct gpfs_request *request)
 
 static int gpfs_run(int argc, char **argv)
 {
-    struct gpfs_request request = {
-        .verb = &cli_verb_gpfs, .progress = "auto", .output = "gpfs.out", .argc = argc, .argv = argv};
+    struct gpfs_request request = {.verb = &cli_verb_gpfs, .progress = "auto", .argc = argc, .argv = argv};
     int status = parse(&request);
     if (status == CLI_OK)
         status = start(&request);
@@ -195,6 +221,7 @@ const struct cli_verb cli_verb_gpfs = {
             {SETTING + GPFS_KEYS + 3, "seed", 0, "N", "of data and of random places (1)"},
             {SETTING + GPFS_KEYS + 4, "keep", 0, NULL, "leave the test file there"},
             {OUTPUT, "output", 'o', "FILE", "append the results to FILE (gpfs.out)"},
+            {RESUME, "resume", 0, "FILE", "go on with the benchmark of FILE, without what\nit holds already"},
             {DRY_RUN, "dry-run", 0, NULL, "print what would be measured; run nothing"},
             {JSON, "json", 0, "FILE", "export what was measured as JSON"},
             {CSV, "csv", 0, "FILE", "export what was measured as CSV"},

@@ -111,28 +111,38 @@ static int export_results(const struct gpfs_request *request, size_t blocks_befo
     return CLI_FAILED;
 }
 
-static int run_cells_coll(struct gpfs_request *request, const struct gpfs_cells *cells, int rank)
+static int tell_end(const struct gpfs_request *request, pl_status status, const struct pl_error *error, int64_t failed)
 {
-    struct watcher watcher = {.request = request, .progress = wants_progress(request)};
-    const struct gpfs_observer observer = {
-        .context = &watcher, .begin = print_begin, .failed = print_failed, .end = print_end};
-    const struct gpfs_job job = {
-        .config = &request->config, .cells = cells, .output = request->output, .observer = &observer};
-    const bool exports = rank == 0 && (request->json || request->csv);
-    const size_t blocks_before = exports ? suite_export_count(request->output) : 0;
-    int64_t failed = 0;
-    struct pl_error error;
-    const pl_status status = gpfs_run_coll(MPI_COMM_WORLD, &job, &failed, &error);
-    int exit_status = status == PL_OK && failed == 0 ? CLI_OK : CLI_FAILED;
-    if (rank != 0)
-        return exit_status;
     if (status != PL_OK)
-        cli_complain(request->verb, "%s", error.text);
+        cli_complain(request->verb, "%s", error->text);
     else
         printf("\nresults: %s\n", request->output);
     if (failed)
         cli_complain(request->verb, "%lld repetition%s failed; the results say why", (long long)failed,
                      failed == 1 ? "" : "s");
+    return status == PL_OK && failed == 0 ? CLI_OK : CLI_FAILED;
+}
+
+static int run_cells_coll(struct gpfs_request *request, const struct gpfs_cells *cells, int rank)
+{
+    struct watcher watcher = {.request = request, .progress = wants_progress(request)};
+    const struct gpfs_observer observer = {
+        .context = &watcher, .begin = print_begin, .failed = print_failed, .end = print_end};
+    struct gpfs_job job = {
+        .config = &request->config, .cells = cells, .output = request->output, .observer = &observer};
+    const bool exports = rank == 0 && (request->json || request->csv);
+    const size_t blocks_before = exports ? suite_export_count(request->output) : 0;
+    struct blockfile earlier;
+    int64_t failed = 0;
+    struct pl_error error;
+    if (rank == 0 && request->resume && blockfile_open(request->output, &earlier, &error) == PL_OK)
+        job.earlier = &earlier; /* it was readable just before; if it is no more, all is measured again */
+    const pl_status status = gpfs_run_coll(MPI_COMM_WORLD, &job, &failed, &error);
+    if (job.earlier)
+        blockfile_close(&earlier);
+    if (rank != 0)
+        return status == PL_OK && failed == 0 ? CLI_OK : CLI_FAILED;
+    int exit_status = tell_end(request, status, &error, failed);
     if (exports && status == PL_OK && export_results(request, blocks_before) != CLI_OK)
         exit_status = CLI_FAILED;
     return exit_status;

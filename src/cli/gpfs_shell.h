@@ -9,6 +9,7 @@ struct gpfs_request {
     const struct cli_verb *verb; /* for messages */
     struct gpfs_config config;
     const char *output;
+    bool resume; /* go on with what `output` holds */
     bool dry_run;
     const char *json, *csv, *progress; /* NULL: no export; auto, always, never */
     int argc;                          /* the verb's own command line, for starting it again */

@@ -35,6 +35,10 @@ refused "have more than 100000 combinations" random --dry-run \
 refused "is where the test file will be" contiguous -f same -o same
 refused "'x.out' is named for two outputs" contiguous --json x.out --csv x.out
 refused "--progress: 'often'; allowed:" contiguous --progress often
+refused "'none.out'" --resume none.out
+refused "leave out '--size'" --resume none.out --size 1m
+refused "leave out 'contiguous'" contiguous --resume none.out
+refused "leave out '--output'" -o x.out --resume none.out
 refused "No such file or directory" contiguous -n 1 -f none/x -c posix -s 64k
 refused "is not a regular file" contiguous -f /dev/null -c posix -s 64k
 refused "bytes, but" contiguous -n 1 -s 1000g
@@ -57,5 +61,8 @@ sed '/^set 3/,$d' whole.out >cut.out
 expect_exit 0 "$PIOLET" analyze gpfs cut.out
 expect_in "$OUT" "  posix                  2 "
 expect_in "$ERR" "warning"
-sed 's/^class .*/class Other/' whole.out >other.out
+expect_exit 0 "$PIOLET" piobench -f try.dat -o other.out -s 64k -b 1k -d CYCLIC -a naive --trials 1 --max-trials 1
 expect_exit 1 "$PIOLET" analyze gpfs other.out
+expect_in "$ERR" "no results of gpfs are selected"
+expect_exit 2 "$PIOLET" gpfs --resume other.out
+expect_in "$ERR" "holds no results of gpfs"

@@ -95,6 +95,19 @@ expect_exit 0 "$PIOLET" analyze gpfs all.out -o all.svg
 expect_in "$OUT" "overlap"
 expect_in all.svg "threads, read"
 
+# A run that was cut short goes on where it was: the same repetitions of the same contestants in all, none of them twice.
+sed '/^set 17$/,$d' discontiguous.out >cut.out
+expect_exit 0 "$PIOLET" gpfs --resume cut.out --json rest.json
+[ -s rest.json ] || fail "no export"
+for out in discontiguous cut; do
+    awk '$1 == "param" { value[$2] = $3 }
+        $1 == "end-set" { print value["op"], value["preallocate"], value["contestant"], value["repetition"] }' $out.out |
+        sort >$out.list
+done
+cmp discontiguous.list cut.list || fail "another run was resumed"
+expect_exit 0 "$PIOLET" gpfs --resume cut.out
+[ "$(grep -c '^set ' cut.out)" -eq 36 ] || fail "a whole run was resumed"
+
 # An agent cannot be reached: nothing is measured under the name of shipping, and the others go on.
 PIOLET_NODE_RANKS=1 PIOLET_THREADS=program expect_exit 1 "$PIOLET" gpfs contiguous -n 2 -f "$file" -o off.out -s 64k \
     --reps 2 --ops write -c posix,shipping

@@ -2,6 +2,7 @@
 #include "bench/gpfs/gpfs_points.h"
 
 #include "base/units.h"
+#include "bench/gpfs/gpfs_run.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -9,24 +10,6 @@
 #include <string.h>
 
 /* ---- reading ---- */
-
-/* False for a set that lacks a parameter of its benchmark. */
-static bool cell_of(const struct gpfs_benchmark *benchmark, const struct blockfile_set *set, struct gpfs_cell *ret_cell)
-{
-    struct gpfs_cell cell = {.benchmark = benchmark};
-    for (int key = 0; key < GPFS_KEYS; key++) {
-        const char *text = blockfile_param_of(set, GPFS_KEY_ROWS[key].param);
-        if (benchmark->defaults[key] && (!text || !gpfs_key_parse((enum gpfs_key)key, text, &cell.value[key])))
-            return false;
-    }
-    const char *moved = blockfile_param_of(set, "moved_bytes");
-    if (!moved || !units_parse_int(moved, 1, INT64_MAX, &cell.moved_bytes))
-        return false;
-    cell.ranks = (int)cell.value[GPFS_RANKS];
-    cell.writes = cell.value[GPFS_OP] == GPFS_WRITE;
-    *ret_cell = cell;
-    return true;
-}
 
 bool gpfs_points_alike(const struct gpfs_point *a, const struct gpfs_point *b, uint64_t mask)
 {
@@ -94,7 +77,7 @@ static bool add_set(struct gpfs_points *list, const struct analysis_chosen *chos
     const struct gpfs_benchmark *benchmark = gpfs_benchmark_find(chosen->block->testname);
     const char *mpi = blockfile_fact_of(chosen->block, "mpi");
     struct gpfs_point new = {.mpi = mpi ? mpi : "", .contestant = blockfile_param_of(chosen->set, "contestant")};
-    if (!benchmark || !new.contestant || !cell_of(benchmark, chosen->set, &new.cell))
+    if (!benchmark || !new.contestant || !gpfs_results_cell(benchmark, chosen->set, &new.cell))
         return true; /* of a later version: passed over */
     struct gpfs_point *point = NULL;
     for (size_t i = 0; i < list->count && !point; i++)

@@ -181,7 +181,7 @@ static pl_status run_turns_coll(struct run *run, struct gpfs_place *place, int c
             /* nobody always runs behind the same one, whose data still lie in caches */
             const int contestant = (i + number - 1) % count;
             int goes_on = 1;
-            if (run->tallies[contestant].failed)
+            if (run->tallies[contestant].failed || run->tallies[contestant].count >= number)
                 continue;
             const pl_status status = run_trial_coll(run, place, cell, contestant, number, error);
             if (run->rank == 0)
@@ -231,13 +231,33 @@ static double estimate_left(const struct run *run, int cell)
     return run->done ? each * (double)turns * (run->job->cells->count - cell) : -1;
 }
 
+/* What an earlier run has measured, rank 0 tells all: how many repetitions of each. Returns whether any are missing. */
+static bool load_earlier_coll(struct run *run, const struct gpfs_cell *cell)
+{
+    const struct gpfs_config *config = run->job->config;
+    int counts[GPFS_CONTESTANTS_MAX];
+    bool missing = false;
+    memset(run->tallies, 0, (size_t)config->contestant_count * sizeof *run->tallies);
+    if (run->rank == 0 && run->job->earlier)
+        gpfs_results_count(run->job->earlier, config, cell, run->tallies);
+    for (int i = 0; i < config->contestant_count; i++)
+        counts[i] = run->tallies[i].count;
+    MPI_Bcast(counts, config->contestant_count, MPI_INT, 0, run->world);
+    for (int i = 0; i < config->contestant_count; i++) {
+        run->tallies[i].count = counts[i];
+        missing |= counts[i] < config->reps;
+    }
+    return missing;
+}
+
 static pl_status run_cell_coll(struct run *run, int cell, struct pl_error *error)
 {
     const struct gpfs_job *job = run->job;
     const struct gpfs_cell *what = &job->cells->cells[cell];
     struct gpfs_event event = event_of(run, cell);
     event.left_s = estimate_left(run, cell);
-    memset(run->tallies, 0, (size_t)job->config->contestant_count * sizeof *run->tallies);
+    if (!load_earlier_coll(run, what))
+        return PL_OK;
     if (run->rank == 0)
         job->observer->begin(job->observer->context, &event);
     choose_comm_coll(run, what->ranks);
