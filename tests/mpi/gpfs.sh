@@ -26,13 +26,13 @@ measure()
 }
 
 measure $((2 * 2 * 5)) contiguous -n 1,3 -s 70001 --reps 1
-measure $((2 * 2 * 3 * 3)) discontiguous -n 2 -s 64k --region 64k --preallocate no,yes --reps 3 \
+measure $((2 * 2 * 3 * 3)) discontiguous -n 3 -s 64k --region 64k --preallocate no,yes --reps 3 \
     -c system,no-shipping,partitioned
 measure $((2 * 4)) partitioning -n 3 --blocks 20 --block 999 --reps 1
-measure $((2 * 2 * 7)) access-range -n 2 --blocks 8 --sub-blocks 2,16 --reps 1
-measure $((2 * 2 * 4)) strided -n 2 --file-size 2m --record 4k --reps 1
+measure $((2 * 2 * 7)) access-range -n 3 --blocks 8 --sub-blocks 2,16 --reps 1
+measure $((2 * 2 * 4)) strided -n 3 --file-size 2m --record 4k --reps 1
 measure $((2 * 6)) random -n 3 --file-size 1m --record 4k --batch 10 --reps 1
-measure $((2 * 2 * 2 * 4)) threads -n 2 -s 256k --threads 1,3 --compute 0,20 --reps 1
+measure $((2 * 2 * 2 * 4)) threads -n 3 -s 256k --threads 1,3 --compute 0,20 --reps 1
 
 # What is in force is what the name says, by the engine's own words.
 awk '
@@ -109,13 +109,13 @@ expect_exit 0 "$PIOLET" gpfs --resume cut.out
 [ "$(grep -c '^set ' cut.out)" -eq 36 ] || fail "a whole run was resumed"
 
 # An agent cannot be reached: nothing is measured under the name of shipping, and the others go on.
-PIOLET_NODE_RANKS=1 PIOLET_THREADS=program expect_exit 1 "$PIOLET" gpfs contiguous -n 2 -f "$file" -o off.out -s 64k \
+PIOLET_NODE_RANKS=1 PIOLET_THREADS=program expect_exit 1 "$PIOLET" gpfs contiguous -n 3 -f "$file" -o off.out -s 64k \
     --reps 2 --ops write -c posix,shipping
 expect_in "$ERR" "'shipping' asks for shipping, but what is in force is 'off:"
 [ "$(grep -c '^error E_UNSUPPORTED' off.out) $(grep -c '^time 0 total_time' off.out)" = "1 2" ] || fail "off.out"
 
 # One rank (rank 0 has the only agent with data) fails: its repetition does, on all of them, and nobody waits for it.
-PIOLET_FAULTS="pwrite:1+=EIO@0" expect_exit 1 "$PIOLET" gpfs discontiguous -n 2 -f "$file" -o faulty.out -s 64k \
+PIOLET_FAULTS="pwrite:1+=EIO@0" expect_exit 1 "$PIOLET" gpfs discontiguous -n 3 -f "$file" -o faulty.out -s 64k \
     --region 32k --reps 2 --ops write -c posix,no-shipping,partitioned,system
 [ "$(grep -c '^error ' faulty.out) $(grep -c '^time 0 total_time' faulty.out)" = "2 4" ] || fail "faulty.out"
 
@@ -132,4 +132,13 @@ if command -v "mpicc.$PIOLET_MPI" >/dev/null && [ -z "${PIOLET_SANITIZE:-}" ]; t
     expect_in "$ERR" "which nobody was to write"
     [ "$(grep -c '^error E_DATA ' lost.out)" -eq 2 ] || fail "the results do not hold the loss"
     [ "$(grep -c '^time 0 total_time' lost.out)" -eq 4 ] || fail "posix has not gone on"
+
+    # An MPI that gives no MPI_THREAD_MULTIPLE: it is told where several threads would call it, and POSIX goes on.
+    printf '#include <mpi.h>\nint MPI_Query_thread(int *level) { *level = MPI_THREAD_SERIALIZED; return 0; }\n' >less.c
+    expect_exit 0 "mpicc.$PIOLET_MPI" -shared -fPIC -o less.so less.c
+    # shellcheck disable=SC2016 # expands in the shell below
+    expect_exit 1 mpirun_n 2 bash -c 'LD_PRELOAD=./less.so${LD_PRELOAD:+:$LD_PRELOAD} exec "$0" "$@"' "$PIOLET" gpfs \
+        threads -f "$file" -o less.out -s 64k --record 8k --threads 1,2 --compute 0 --ops read -c system,posix --reps 1
+    expect_in "$ERR" "this MPI does not give MPI_THREAD_MULTIPLE: 2 threads cannot call it"
+    [ "$(grep -c '^time 0 total_time' less.out)" -eq 3 ] || fail "less.out"
 fi
