@@ -4,6 +4,7 @@
 #include "base/units.h"
 #include "bench/beff/beff_analyze.h"
 #include "bench/beffio/beffio_report.h"
+#include "bench/gpfs/gpfs_analysis.h"
 #include "bench/piobench/piobench_analysis.h"
 #include "measure/analysis_tools.h"
 #include "measure/export.h"
@@ -69,6 +70,7 @@ static const struct {
              {"beff", beff_analyze, BIT(BLOCK) | BIT(TIMES)},
              {"beffio", beffio_analyze, BIT(BLOCK)},
              {"piobench", piobench_analysis, OF_BLOCKS | BIT(OP)},
+             {"gpfs", gpfs_analysis, OF_BLOCKS | BIT(OP)},
              {"export", NULL, 0}};
 
 enum { TOOL_COUNT = sizeof TOOLS / sizeof TOOLS[0] };
@@ -351,8 +353,9 @@ const struct cli_verb cli_verb_analyze = {
                "  allav         rate against file size and block size, with errors\n"
                "  kernel        rates of kernels by size, process grid, distribution and hints\n"
                "  beff          b_eff and its tables, from runs of 'piolet beff'\n"
-               "  piobench      algorithms of collective I/O: rates, ratios, findings\n"
                "  beffio        b_eff_io: table, values, verdict and the three diagrams\n"
+               "  piobench      algorithms of collective I/O: rates, ratios, findings\n"
+               "  gpfs          the MPI-IO/GPFS benchmarks: maximum, mean, deviation, ratios\n"
                "  export        everything in the files as JSON or CSV\n"
                "FILE is a block file as written by the benchmarks; - is standard input.",
     .options =

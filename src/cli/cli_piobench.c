@@ -2,19 +2,14 @@
 #include "base/blockfile.h"
 #include "base/path.h"
 #include "cli/cli.h"
+#include "cli/cli_engine.h"
 #include "cli/cli_launch.h"
-#include "cli/cli_target.h"
 #include "cli/piobench_shell.h"
 #include "mpi/job.h"
 
-#include <dlfcn.h>
-#include <errno.h>
 #include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
-
-#define PRELOAD_MARK "PIOLET_PIOBENCH_PRELOADED"
 
 extern const struct cli_verb cli_verb_piobench;
 
@@ -115,35 +110,9 @@ static int parse(struct piobench_request *request)
 
 /* ---- starting ---- */
 
-/* Becomes the same program with the engine preloaded; returns an exit status when that fails. */
-static int start_again(const struct piobench_request *request)
-{
-    static const char *const libraries[] = {"libpiolet-mpiio.so", NULL};
-    static char list[CLI_PRELOAD_MAX];
-    char self[PATH_MAX];
-    if (getenv(PRELOAD_MARK)) {
-        cli_complain(request->verb, "libpiolet-mpiio.so was preloaded, but is not there: LD_PRELOAD is not obeyed");
-        return CLI_FAILED;
-    }
-    char **words = calloc((size_t)request->argc + 2, sizeof *words);
-    if (!words || !cli_target_self(self) || !cli_target_preload(request->verb, libraries, list)) {
-        free(words);
-        return CLI_FAILED;
-    }
-    words[0] = self;
-    memcpy(words + 1, request->argv, (size_t)request->argc * sizeof *words);
-    setenv("LD_PRELOAD", list, 1);
-    setenv(PRELOAD_MARK, "1", 1);
-    fflush(NULL);
-    execv(self, words);
-    cli_complain(request->verb, "cannot start '%s': %s", self, strerror(errno));
-    free(words);
-    return CLI_FAILED;
-}
-
 static bool lacks_engine(const struct piobench_request *request)
 {
-    return piobench_config_needs_engine(&request->config) && !dlsym(RTLD_DEFAULT, "piolet_mpiio_version");
+    return piobench_config_needs_engine(&request->config) && !cli_engine_is_there();
 }
 
 /* Before anything is started: the whole matrix, so that a mistake is one message. */
@@ -167,10 +136,12 @@ static int start(struct piobench_request *request)
             cli_usage_error(request->verb, "--mpis starts MPI jobs, but this is one already; leave mpiexec out");
         if (drives)
             return CLI_USAGE;
-        return lacks_engine(request) ? start_again(request) : piobench_shell_run_coll(request);
+        return lacks_engine(request) ? cli_engine_start_again(request->verb, request->argc, request->argv)
+                                     : piobench_shell_run_coll(request);
     }
     if (request->config.rank_count == 0 && !request->dry_run && !drives)
-        return lacks_engine(request) ? start_again(request) : piobench_shell_run_coll(request);
+        return lacks_engine(request) ? cli_engine_start_again(request->verb, request->argc, request->argv)
+                                     : piobench_shell_run_coll(request);
     if (drives && request->config.rank_count == 0)
         return cli_usage_error(request->verb, "--mpis starts MPI jobs: on how many ranks? Give -n");
     const int wrong = check_plan(request);

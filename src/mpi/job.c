@@ -11,13 +11,24 @@ static pl_status check_launcher(struct pl_error *error)
     return launcher_check(size, "this piolet", error);
 }
 
-pl_status job_init_coll(int *argc, char ***argv, struct pl_error *error)
+static pl_status start(int code, struct pl_error *error)
 {
-    if (MPI_Init(argc, argv) != MPI_SUCCESS)
+    if (code != MPI_SUCCESS)
         return pl_fail(error, PL_E_MPI, "MPI_Init failed");
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     MPI_File_set_errhandler(MPI_FILE_NULL, MPI_ERRORS_RETURN);
     return check_launcher(error);
+}
+
+pl_status job_init_coll(int *argc, char ***argv, struct pl_error *error)
+{
+    return start(MPI_Init(argc, argv), error);
+}
+
+pl_status job_init_thread_coll(int *argc, char ***argv, int level, struct pl_error *error)
+{
+    int given;
+    return start(level == MPI_THREAD_SINGLE ? MPI_Init(argc, argv) : MPI_Init_thread(argc, argv, level, &given), error);
 }
 
 void job_finalize_coll(void)

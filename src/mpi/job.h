@@ -8,6 +8,8 @@
 /* MPI_Init, errors return. Fails where the launcher belongs to another MPI: every process would then believe to be
  * alone, and all would write the same file. */
 pl_status job_init_coll(int *argc, char ***argv, struct pl_error *error);
+/* The same with MPI_Init_thread; MPI_Query_thread tells what was given. */
+pl_status job_init_thread_coll(int *argc, char ***argv, int level, struct pl_error *error);
 void job_finalize_coll(void);
 
 #endif

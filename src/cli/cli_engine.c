@@ -1,0 +1,43 @@
+#include "cli/cli_engine.h"
+
+#include "cli/cli_target.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define PRELOAD_MARK "PIOLET_ENGINE_PRELOADED" /* once is enough: what is not there then will never be */
+
+bool cli_engine_is_there(void)
+{
+    return dlsym(RTLD_DEFAULT, "piolet_mpiio_version") != NULL;
+}
+
+int cli_engine_start_again(const struct cli_verb *verb, int argc, char **argv)
+{
+    static const char *const libraries[] = {"libpiolet-mpiio.so", NULL};
+    static char list[CLI_PRELOAD_MAX];
+    char self[PATH_MAX];
+    if (getenv(PRELOAD_MARK)) {
+        cli_complain(verb, "libpiolet-mpiio.so was preloaded, but is not there: LD_PRELOAD is not obeyed");
+        return CLI_FAILED;
+    }
+    char **words = calloc((size_t)argc + 2, sizeof *words);
+    if (!words || !cli_target_self(self) || !cli_target_preload(verb, libraries, list)) {
+        free(words);
+        return CLI_FAILED;
+    }
+    words[0] = self;
+    memcpy(words + 1, argv, (size_t)argc * sizeof *words);
+    setenv("LD_PRELOAD", list, 1);
+    setenv(PRELOAD_MARK, "1", 1);
+    fflush(NULL);
+    execv(self, words);
+    cli_complain(verb, "cannot start '%s': %s", self, strerror(errno));
+    free(words);
+    return CLI_FAILED;
+}
