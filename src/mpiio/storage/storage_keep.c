@@ -188,7 +188,8 @@ pl_status storage_keep_access(struct storage *storage, bool write, int64_t offse
                               int64_t *ret_done, struct pl_error *error)
 {
     struct storage_keep *keep = &storage->keep;
-    struct piece piece = {write, offset, memory, bytes};
+    struct piece piece = {.write = write, .offset = offset, .bytes = bytes};
+    piece.memory = memory;
     if (!storage->backend->map || atomic_exchange_explicit(&keep->busy, true, memory_order_acquire))
         return call(storage, &piece, ret_done, error);
     pl_status status = PL_OK;
