@@ -130,6 +130,16 @@ static bool keep_file(struct trace_collect *collect, const struct trace_record_f
     return true;
 }
 
+/* Of a view, size and extent are those of its filetype. */
+static void add_detail(struct text *detail, const struct field *field)
+{
+    text_add(detail, detail->length ? " " : "");
+    text_add(detail, is_named(field, "filetype_bytes") ? "size=" : is_named(field, "filetype_extent") ? "extent=" : "");
+    const bool renamed = is_named(field, "filetype_bytes") || is_named(field, "filetype_extent");
+    const char *from = renamed ? field->value : field->begin;
+    text_append(detail, from, (size_t)(field->end - from));
+}
+
 bool trace_collect_call(struct trace_collect *collect, const struct trace_call *call, const char *fields)
 {
     const bool opens = call->file > 0 && strcmp(call->kind.class, "open") == 0;
@@ -146,10 +156,8 @@ bool trace_collect_call(struct trace_collect *collect, const struct trace_call *
             event.key.code = (int32_t)number_of(&field);
         else if (may_be_value && *field.value != '"')
             event.value = number_of(&field);
-        else if (!opens || !note_file(collect, &field, &file)) {
-            text_add(&detail, detail.length ? " " : "");
-            text_append(&detail, field.begin, (size_t)(field.end - field.begin));
-        }
+        else if (!opens || !note_file(collect, &field, &file))
+            add_detail(&detail, &field);
     }
     event.key.call = trace_intern_call(&collect->fold.intern, call->function, &call->kind);
     event.key.detail = detail.length ? trace_intern_detail(&collect->fold.intern, text_get(&detail)) : -1;

@@ -34,7 +34,9 @@ bool trace_read_is_whole(const struct trace_read *read, size_t from, size_t to, 
 {
     int64_t lines, count = 0;
     uint64_t hash;
-    if (sscanf(end_line, "end-%*[a-z] %" SCNd64 " %" SCNx64, &lines, &hash) != 2)
+    char line[64] = ""; /* what is scanned must end */
+    memccpy(line, end_line, '\n', sizeof line - 1);
+    if (sscanf(line, "end-%*[a-z] %" SCNd64 " %" SCNx64, &lines, &hash) != 2)
         return false;
     for (size_t i = from; i < to; i++)
         count += read->bytes[i] == '\n';
