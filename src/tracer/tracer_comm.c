@@ -6,13 +6,13 @@ static struct {
 #define COMM_CALL(name, ...) __typeof__(&PMPI_##name) name;
 #define COMM_COLL            COMM_CALL
 #define COMM_TEST            COMM_CALL
-#include "tracer_comm.inc"
+#include "tracer/tracer_comm.inc"
 #undef COMM_CALL
 } behind;
 
 static const struct real_entry NAMES[] = {
 #define COMM_CALL(name, ...) {"PMPI_" #name, offsetof(__typeof__(behind), name)},
-#include "tracer_comm.inc"
+#include "tracer/tracer_comm.inc"
 #undef COMM_CALL
 #undef COMM_COLL
 #undef COMM_TEST
@@ -46,4 +46,4 @@ bool tracer_comm_is_world(MPI_Comm comm)
 #define COMM_TEST(name, parameters, arguments) WRAP(name, parameters, arguments, code == MPI_SUCCESS && *flag, false)
 #define COMM_COLL(name, parameters, arguments, comm)                                                                   \
     WRAP(name, parameters, arguments, true, code == MPI_SUCCESS && tracer_comm_is_world(comm))
-#include "tracer_comm.inc"
+#include "tracer/tracer_comm.inc"
