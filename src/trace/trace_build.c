@@ -345,7 +345,9 @@ static pl_status add_listed(struct build *build, trace_ref ref, int64_t passed, 
 {
     const struct trace_record_loop *loop = loop_at(build, ref);
     const trace_ref *nodes = loop ? body_of(build, loop) : NULL;
-    pl_status status = nodes ? PL_OK : build->error->status;
+    pl_status status = PL_OK;
+    if (!nodes)
+        return build->error->status;
     for (uint32_t i = 0; status == PL_OK && i<loop->body_count && * events> 0; i++) {
         if (!is_loop(build, nodes[i])) {
             status = add_listed_call(build, nodes[i], passed);

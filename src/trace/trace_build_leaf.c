@@ -163,5 +163,5 @@ pl_status build_leaf(struct build *build, trace_ref ref, const struct build_plac
     build->tree->calls += node.times.count;
     fill_values(leaf, place, listed, &node);
     *ret_node = node;
-    return strcmp(node.class, "view") == 0 ? add_view_detail(build, ret_node) : PL_OK;
+    return node.class && strcmp(node.class, "view") == 0 ? add_view_detail(build, ret_node) : PL_OK;
 }

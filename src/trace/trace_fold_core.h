@@ -97,7 +97,7 @@ static inline int64_t fold_times(int64_t a, int64_t b)
 trace_ref fold_new_leaf(struct trace_fold_core *core, int levels);
 trace_ref fold_new_loop(struct trace_fold_core *core);
 void fold_kill(struct trace_fold_core *core, trace_ref root); /* with all below it, when the new tail is valid */
-void fold_kill_one(struct trace_fold_core *core, trace_ref node);
+void fold_kill_one(struct trace_fold_core *core, trace_ref ref);
 void fold_bury(struct trace_fold_core *core); /* it is valid now */
 int64_t fold_events(const struct trace_fold_core *core, trace_ref root);
 int fold_height(const struct trace_fold_core *core, trace_ref root); /* loops inside of each other */
@@ -108,7 +108,7 @@ void fold_add_time(struct trace_record_leaf *leaf, const struct fold_item *item)
 void fold_share_time(struct trace_record_leaf *from, struct trace_record_leaf *to, int64_t count);
 
 /* trace_fold_loop.c: the loop at the end of the chain. */
-void fold_enter(struct trace_fold_core *core, trace_ref loop);
+void fold_enter(struct trace_fold_core *core, trace_ref ref);
 bool fold_expects(const struct trace_fold_core *core, trace_ref key, int64_t value);
 void fold_take(struct trace_fold_core *core, const struct fold_item *item);
 

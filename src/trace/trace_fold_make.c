@@ -189,7 +189,7 @@ static void add_row(struct trace_fold_core *core, const trace_ref *nodes, int co
 {
     for (int i = 0; i < count && !core->failed; i++, ++*step) {
         if (!fold_is_loop(core, nodes[i])) {
-            int64_t inner[TRACE_RECORD_LEVELS];
+            int64_t inner[TRACE_RECORD_LEVELS] = {0};
             for (int k = 0; k < depth; k++)
                 inner[k] = turns[depth - 1 - k];
             add_values(core, &core->steps[*step], nodes[i], inner, first);

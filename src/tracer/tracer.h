@@ -55,11 +55,16 @@ enum tracer_wait {
     TRACER_WAITS
 };
 
-/* A wrapper's own words; it also keeps where the trace has them. */
+/* Where a folded trace has function and kind of a call; 0: not looked for yet. */
+struct tracer_kept {
+    trace_ref call;
+};
+
+/* A wrapper's own words. */
 struct tracer_site {
     const char *function;
     struct trace_kind kind;
-    trace_ref call, completion[TRACER_WAITS]; /* 0: not asked yet */
+    struct tracer_kept call, completion[TRACER_WAITS];
 };
 
 /* The log of this rank. */
@@ -79,7 +84,8 @@ void tracer_log_end(void); /* logging is off from here on */
 /* Both forms have these; all are called with the log's lock held, and return a text where they failed. */
 struct tracer_form {
     const char *(*start)(int fd, struct text *head, struct trace_control **ret_control);
-    const char *(*call)(trace_ref *kept, const struct trace_call *call, const char *fields, const char *constant);
+    const char *(*call)(struct tracer_kept *kept, const struct trace_call *call, const char *fields,
+                        const char *constant);
     const char *(*flush)(void);
     const char *(*end)(void);
 };

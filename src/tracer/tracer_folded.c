@@ -110,11 +110,11 @@ static int32_t constant_detail(const char *constant)
     return number;
 }
 
-static bool add_plain(trace_ref *kept, const struct trace_call *call, const char *constant)
+static bool add_plain(struct tracer_kept *kept, const struct trace_call *call, const char *constant)
 {
-    if (!*kept)
-        *kept = trace_intern_call(&folded.collect.fold.intern, call->function, &call->kind);
-    const struct trace_fold_event event = {.key = {.call = *kept,
+    if (!kept->call)
+        kept->call = trace_intern_call(&folded.collect.fold.intern, call->function, &call->kind);
+    const struct trace_fold_event event = {.key = {.call = kept->call,
                                                    .file = call->file - 1,
                                                    .detail = constant ? constant_detail(constant) : -1,
                                                    .code = call->code,
@@ -122,11 +122,12 @@ static bool add_plain(trace_ref *kept, const struct trace_call *call, const char
                                            .value = call->offset,
                                            .begin_ns = call->begin_ns,
                                            .duration_ns = call->end_ns - call->begin_ns};
-    return *kept && (!constant || event.key.detail >= 0) && trace_collect_comm(&folded.collect) &&
+    return kept->call && (!constant || event.key.detail >= 0) && trace_collect_comm(&folded.collect) &&
            trace_fold_add(&folded.collect.fold, &event);
 }
 
-static const char *add_call(trace_ref *kept, const struct trace_call *call, const char *fields, const char *constant)
+static const char *add_call(struct tracer_kept *kept, const struct trace_call *call, const char *fields,
+                            const char *constant)
 {
     const bool ok = fields ? trace_collect_call(&folded.collect, call, fields) : add_plain(kept, call, constant);
     return ok ? NULL : "no more space or memory for the trace";
@@ -142,7 +143,10 @@ static const char *end(void)
     struct trace_control *control = folded.arena.control;
     const size_t bytes = folded.arena.used * sizeof(uint64_t);
     control->words = folded.arena.used;
-    control->hash = XXH64(folded.arena.words, bytes, 0);
+    XXH64_state_t hash;
+    XXH64_reset(&hash, 0);
+    XXH64_update(&hash, folded.arena.words, bytes);
+    control->hash = XXH64_digest(&hash);
     control->complete = 1;
     trace_collect_clear(&folded.collect);
     munmap(folded.arena.words, folded.arena.room * sizeof(uint64_t));

@@ -75,7 +75,8 @@ static void tell_comm(void)
     full.comm_collectives = collectives;
 }
 
-static const char *add_call(trace_ref *kept, const struct trace_call *call, const char *fields, const char *constant)
+static const char *add_call(struct tracer_kept *kept, const struct trace_call *call, const char *fields,
+                            const char *constant)
 {
     (void)kept;
     struct trace_call numbered = *call;

@@ -70,7 +70,7 @@ static void forget_in_child(void)
     atomic_store(&counters, NULL);
 }
 
-static void log_call(trace_ref *kept, struct trace_call *call, const char *fields, const char *constant)
+static void log_call(struct tracer_kept *kept, struct trace_call *call, const char *fields, const char *constant)
 {
     const int errno_before = errno;
     pthread_mutex_lock(&journal.lock);
