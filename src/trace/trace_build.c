@@ -87,10 +87,11 @@ const char *build_text(struct build *build, trace_ref ref)
     return copy;
 }
 
-/* Chains that come back to themselves end here. */
+/* Chains that come back to themselves end here. A turn that was begun is looked at more than once. */
 static bool count_visit(struct build *build)
 {
-    if (build->visited++ < build->records->count)
+    enum { AGAIN = 1 << 20 };
+    if (build->visited++ < build->records->count + AGAIN)
         return true;
     build_damaged(build, "a chain without end");
     return false;

@@ -35,11 +35,12 @@ pl_status build_list(struct build *build, const struct trace_record_leaf *leaf, 
     if (!values.values)
         return build_no_memory(build);
     values.values[0] = leaf->value;
+    size_t chunks = 0; /* fewer than words, unless they go around */
     for (trace_ref ref = leaf->list; ref && values.count < limit;) {
         const struct trace_record_chunk *chunk = build_at(build, ref, sizeof *chunk);
         if (!chunk || !build_at(build, ref, sizeof *chunk + chunk->used * sizeof(uint64_t)))
             return build->error->status;
-        if (!read_chunk(chunk, &values, limit) || build->visited++ > build->records->count)
+        if (!read_chunk(chunk, &values, limit) || chunks++ > build->records->count)
             return build_damaged(build, "a list");
         ref = chunk->next;
     }

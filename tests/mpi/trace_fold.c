@@ -84,8 +84,9 @@ static void requests(MPI_File file)
     MPI_Irecv(data, 1, MPI_BYTE, rank, 5, MPI_COMM_WORLD, &request[0]);
     MPI_File_iwrite_at(file, 0, data + 64, 64, MPI_BYTE, &request[1]);
     MPI_Isend(data + 1, 1, MPI_BYTE, rank, 5, MPI_COMM_WORLD, &request[2]);
-    for (int i = 0; i < 3; i++)
-        MPI_Waitany(3, request, &index, MPI_STATUS_IGNORE);
+    MPI_Waitall(3, request, MPI_STATUSES_IGNORE);
+    MPI_File_iwrite_at(file, 0, data, 64, MPI_BYTE, &request[1]);
+    MPI_Waitany(3, request, &index, MPI_STATUS_IGNORE);
     MPI_Ibarrier(MPI_COMM_WORLD, &request[0]);
     do /* how often depends on the others, and is not told */
         MPI_Test(&request[0], &flag, MPI_STATUS_IGNORE);
@@ -115,9 +116,9 @@ static void mix(const char *path)
     MPI_Comm_split(MPI_COMM_WORLD, rank % 2 ? 1 : MPI_UNDEFINED, -rank, &part);
     if (part != MPI_COMM_NULL) {
         file = open_on(part, path, MPI_MODE_RDWR | MPI_MODE_APPEND);
+        MPI_Barrier(part); /* the end of the file is where all found it */
         MPI_File_write(file, data, 10, MPI_BYTE, MPI_STATUS_IGNORE);
         MPI_File_write(file, data, 10, MPI_BYTE, MPI_STATUS_IGNORE);
-        MPI_Barrier(part);
         MPI_File_close(&file);
         MPI_Comm_free(&part);
     }

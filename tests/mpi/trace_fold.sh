@@ -27,6 +27,7 @@ same()
     local name=$1 ranks=$2 program=$3 mode=$4 rank
     shift 4
     expect_exit 0 "$PIOLET" trace "$@" -n "$ranks" -o "$name" -- "./$program" "$mode" "data.$name.$$"
+    rm -f "data.$name.$$"
     expect_exit 0 "$PIOLET" trace --full "$@" -n "$ranks" -o "full.$name" -- "./$program" "$mode" "data.$name.$$"
     for ((rank = 0; rank < ranks; rank++)); do
         [ "$(head -n 1 "$name/trace.$rank")" = "piolet-trace 2" ] || fail "$name: not folded"
@@ -65,6 +66,13 @@ if command -v "$fortran" >/dev/null; then
         grep -q '^MPI_Wait write ind end explicit file 0 ' "f.$binding.1.txt" || fail "$binding: no wait"
         [ "$(grep -c '^comm 2 2$' "f.$binding.1.txt")" -ge 19 ] || fail "$binding: communication is not counted: $(grep comm "f.$binding.1.txt" | sort | uniq -c)"
     done
+fi
+
+if command -v "h5pcc.$PIOLET_MPI" >/dev/null && [ -z "${PIOLET_SANITIZE:-}" ]; then
+    mapfile -t folders < <("h5pcc.$PIOLET_MPI" -shlib -show | grep -oE -- '-[IL][^ ]+')
+    expect_exit 0 "$compiler" "${flags[@]}" "${folders[@]}" "$SOURCE/tests/mpi/software_hdf5.c" -o hdf5 -lhdf5
+    same h5 2 hdf5 write
+    [ "$(last h5 1 | sed 's/.* in //; s/ .*//')" -lt 400 ] || fail "HDF5: $(last h5 1)"
 fi
 
 # ---- ends that nobody wished for ----
