@@ -60,10 +60,15 @@ struct tracer_kept {
     trace_ref call;
 };
 
+/* Where an access begins: as the word in its kind says. */
+enum tracer_place { TRACER_NOWHERE, TRACER_EXPLICIT, TRACER_INDIVIDUAL, TRACER_SHARED };
+
 /* A wrapper's own words. */
 struct tracer_site {
     const char *function;
     struct trace_kind kind;
+    enum tracer_place place;
+    bool reads, blocks; /* of accesses; one that does not block, or begins only, ends later */
     struct tracer_kept call, completion[TRACER_WAITS];
 };
 

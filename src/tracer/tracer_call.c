@@ -11,6 +11,8 @@
 /* Words of the columns. */
 #define CLASS_READ          "read"
 #define CLASS_WRITE         "write"
+#define READS_READ          true
+#define READS_WRITE         false
 #define WHO_IND             "ind"
 #define WHO_COLL            "coll"
 #define POSITION_EXPLICIT   "explicit"
@@ -22,6 +24,12 @@
 #define HOW_I               "nonblock"
 #define HOW_BEGIN_AT        "begin"
 #define HOW_BEGIN           "begin"
+#define BLOCKS_AT           true
+#define BLOCKS_PLAIN        true
+#define BLOCKS_I_AT         false
+#define BLOCKS_I            false
+#define BLOCKS_BEGIN_AT     false
+#define BLOCKS_BEGIN        false
 
 /* What the parameters of a family are, how they are passed on, and what is seen of them. */
 #define PARAMETERS_AT(op, count_type)                                                                                  \
@@ -63,12 +71,15 @@
 #define STATUS_AFTER_BEGIN_AT
 #define STATUS_AFTER_BEGIN
 
-#define WRAP_ACCESS(name, family, op, place, persons, count_type)                                                      \
+#define WRAP_ACCESS(name, family, op, pointer, persons, count_type)                                                    \
     EXPORT int MPI_File_##name PARAMETERS_##family(op, count_type)                                                     \
     {                                                                                                                  \
         static struct tracer_site site = {                                                                             \
             .function = "MPI_File_" #name,                                                                             \
-            .kind = {.class = CLASS_##op, .who = WHO_##persons, .how = HOW_##family, .position = POSITION_##place}};   \
+            .kind = {.class = CLASS_##op, .who = WHO_##persons, .how = HOW_##family, .position = POSITION_##pointer},  \
+            .place = TRACER_##pointer,                                                                                 \
+            .reads = READS_##op,                                                                                       \
+            .blocks = BLOCKS_##family};                                                                                \
         struct tracer_scope scope;                                                                                     \
         tracer_enter_access(&scope, &site, fh, OFFSET_##family, (MPI_Count)count);                                     \
         STATUS_BEFORE_##family scope.call.code = tracer_real()->File_##name ARGUMENTS_##family;                        \
@@ -84,12 +95,14 @@
     WRAP_ACCESS(name, family, op, position, who, int)                                                                  \
     TRACER_LARGE(WRAP_ACCESS(name##_c, family, op, position, who, MPI_Count))
 
-#define END(name, op, place)                                                                                           \
+#define END(name, op, pointer)                                                                                         \
     EXPORT int MPI_File_##name(MPI_File fh, BUFFER_##op buf, MPI_Status *status)                                       \
     {                                                                                                                  \
         static struct tracer_site site = {                                                                             \
             .function = "MPI_File_" #name,                                                                             \
-            .kind = {.class = CLASS_##op, .who = WHO_COLL, .how = "end", .position = POSITION_##place}};               \
+            .kind = {.class = CLASS_##op, .who = WHO_COLL, .how = "end", .position = POSITION_##pointer},              \
+            .place = TRACER_##pointer,                                                                                 \
+            .reads = READS_##op};                                                                                      \
         struct tracer_scope scope;                                                                                     \
         tracer_enter(&scope, &site, fh);                                                                               \
         status = tracer_status(&scope, status);                                                                        \

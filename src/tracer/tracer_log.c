@@ -124,9 +124,23 @@ void tracer_log_flush(void)
     pthread_mutex_unlock(&journal.lock);
 }
 
+/* A handler of a signal may call exit() in the middle of a call that holds the lock: it must not wait for ever. What
+ * was traced is there all the same, only without its last line or mark. */
+static bool lock_for_end(void)
+{
+    enum { PATIENCE_NS = 200000000, SECOND_NS = 1000000000 };
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_nsec += PATIENCE_NS;
+    until.tv_sec += until.tv_nsec / SECOND_NS;
+    until.tv_nsec %= SECOND_NS;
+    return pthread_mutex_timedlock(&journal.lock, &until) == 0;
+}
+
 void tracer_log_end(void)
 {
-    pthread_mutex_lock(&journal.lock);
+    if (!lock_for_end())
+        return;
     if (tracer_log_is_on()) {
         atomic_store(&counters, NULL);
         const char *wrong = journal.form->end();

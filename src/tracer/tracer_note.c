@@ -28,11 +28,10 @@ static int64_t type_bytes(MPI_Datatype type)
 static void move_pointer(struct tracer_scope *scope)
 {
     struct tracer_file *file = scope->file;
-    const struct trace_kind *kind = &scope->site->kind;
-    if (!file || kind->position[0] != 'i')
+    if (!file || scope->site->place != TRACER_INDIVIDUAL)
         return;
     const bool is_sure = scope->call.code == MPI_SUCCESS && scope->call.asked >= 0 && file->etype_bytes > 0 &&
-                         scope->call.offset >= 0 && (kind->class[0] == 'w' || kind->how[1] == 'l' /* block */);
+                         scope->call.offset >= 0 && (!scope->site->reads || scope->site->blocks);
     const int64_t position = is_sure ? scope->call.offset + scope->call.asked / file->etype_bytes : -1;
     atomic_store_explicit(&file->position, position, memory_order_relaxed);
 }
@@ -50,8 +49,7 @@ void tracer_note_access(struct tracer_scope *scope, MPI_Datatype type)
 
 void tracer_note_status(struct tracer_scope *scope, const MPI_Status *status)
 {
-    const struct trace_kind *kind = &scope->site->kind;
-    const bool moves = scope->file && kind->position[0] == 'i' && kind->class[0] == 'r';
+    const bool moves = scope->file && scope->site->place == TRACER_INDIVIDUAL && scope->site->reads;
     MPI_Count bytes;
     if (scope->call.code != MPI_SUCCESS || !(tracer_log_is_full() || moves) ||
         tracer_real()->Get_elements_x(status, MPI_BYTE, &bytes) != MPI_SUCCESS || bytes < 0)

@@ -51,11 +51,10 @@ static void find_place(struct tracer_scope *scope, MPI_Offset offset)
 {
     struct tracer_file *file = scope->file;
     const bool has_place = file && !file->sequential && !file->empty_view;
-    const char position = scope->site->kind.position[0]; /* explicit, individual, shared */
     MPI_Offset byte;
-    if (position == 's')
+    if (scope->site->place == TRACER_SHARED)
         return;
-    if (position == 'i')
+    if (scope->site->place == TRACER_INDIVIDUAL)
         offset = has_place ? pointer_of(file) : -1;
     scope->call.offset = offset;
     if (tracer_log_is_full() && offset >= 0 && has_place &&
