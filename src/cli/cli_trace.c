@@ -1,4 +1,4 @@
-/* piolet trace: runs a program and keeps every MPI-IO call of every rank. */
+/* piolet trace: runs a program and keeps what every rank asks of MPI-IO. */
 #include "cli/cli.h"
 #include "cli/cli_launch.h"
 #include "cli/cli_target.h"
@@ -20,7 +20,7 @@ enum { RANKS = 1, OUTPUT, FULL, ENGINE };
 struct request {
     int ranks; /* 0: -n was not given */
     const char *directory;
-    bool engine;
+    bool engine, full;
 };
 
 static bool parse(struct request *request, int argc, char **argv)
@@ -33,6 +33,7 @@ static bool parse(struct request *request, int argc, char **argv)
         if (option == OUTPUT)
             request->directory = argument;
         request->engine |= option == ENGINE;
+        request->full |= option == FULL;
     }
     return option == CLI_END;
 }
@@ -91,7 +92,7 @@ static int name_directory(struct request *request, char ret_name[PATH_MAX])
 /* The ranks are this verb again, each becoming the program: so LD_PRELOAD is never set for the launcher. */
 static int launch(const struct request *request, const char *directory, int argc, char **argv)
 {
-    char **words = calloc((size_t)argc + 8, sizeof *words);
+    char **words = calloc((size_t)argc + 9, sizeof *words);
     int count = 0;
     if (!words) {
         cli_complain(&cli_verb_trace, "not enough memory");
@@ -102,6 +103,8 @@ static int launch(const struct request *request, const char *directory, int argc
     words[count++] = (char *)directory;
     if (request->engine)
         words[count++] = (char *)"--engine";
+    if (request->full)
+        words[count++] = (char *)"--full";
     words[count++] = (char *)"--";
     memcpy(words + count, argv, (size_t)argc * sizeof *words);
     const int status = cli_launch(&cli_verb_trace, request->ranks, count + argc, words);
@@ -130,7 +133,8 @@ static int trace_run(int argc, char **argv)
         return status;
     if (request.ranks)
         return launch(&request, directory, argc - program, argv + program);
-    if (setenv("PIOLET_TRACE_DIR", directory, 1) != 0 || setenv("LD_PRELOAD", list, 1) != 0) {
+    if (setenv("PIOLET_TRACE_DIR", directory, 1) != 0 || setenv("LD_PRELOAD", list, 1) != 0 ||
+        setenv("PIOLET_TRACE_FULL", request.full ? "1" : "0", 1) != 0) {
         cli_complain(verb, "not enough memory");
         return CLI_FAILED;
     }
@@ -140,7 +144,7 @@ static int trace_run(int argc, char **argv)
 const struct cli_verb cli_verb_trace = {
     .name = "trace",
     .runs_program = true,
-    .summary = "run a program and keep each of its MPI-IO calls",
+    .summary = "run a program and keep what it asks of MPI-IO",
     .synopsis = "[OPTION]... [--] PROGRAM [ARGUMENT]...",
     .details = "PROGRAM is any MPI program that is linked dynamically; it is not changed.\n"
                "'mpiexec -n 4 piolet trace -o DIR PROGRAM' and 'piolet trace -n 4 -o DIR PROGRAM'\n"
@@ -150,7 +154,7 @@ const struct cli_verb cli_verb_trace = {
             {RANKS, "ranks", 'n', "N", "start mpiexec with N ranks of PROGRAM"},
             {OUTPUT, "output", 'o', "DIR",
              "a new directory for the trace, one file for each\nrank (default: piolet-trace.TIME.PID)"},
-            {FULL, "full", 0, NULL, "keep every call; the only form so far"},
+            {FULL, "full", 0, NULL, "a line of text for every call (default: folded)"},
             {ENGINE, "engine", 0, NULL, "run PROGRAM on our MPI-IO, see 'piolet preload'"},
             {0}},
     .run = trace_run,

@@ -21,6 +21,11 @@ void trace_add_call(struct text *text, const struct trace_call *call, const char
     text_format(text, " %" PRId64 " %" PRId64 " %d%s\n", call->begin_ns, call->end_ns, call->code, fields);
 }
 
+void trace_add_comm(struct text *text, int64_t events, int64_t collectives, int64_t begin_ns)
+{
+    text_format(text, "comm %" PRId64 " %" PRId64 " %" PRId64 "\n", events, collectives, begin_ns);
+}
+
 /* A key comes from the program where it is a hint's: blanks, quotes and '=' would break the line apart. */
 static void add_key(struct text *fields, const char *key)
 {

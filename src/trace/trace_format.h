@@ -38,6 +38,8 @@
  *     begin_ns, end_ns            CLOCK_MONOTONIC, since MPI_Init returned
  *     code        what the function returned
  *   Fields of the call follow as KEY=VALUE: a number, or text in quotes, escaped as above with \x22 for a quote.
+ * - `comm EVENTS COLLECTIVES BEGIN_NS`: calls of communication since the line before, and of these, collective ones of
+ *   all ranks of MPI_COMM_WORLD.
  * - `end-head LINES HASH` and `end-calls LINES HASH` follow the lines that were written with one write(2): their number
  *   (without the first line of the file) and the XXH64 (seed 0, 16 hexadecimal digits) of their bytes.
  * - `end-trace CALLS` is the last line. Without it the process was killed: what stands before the last `end-calls` is
@@ -50,7 +52,8 @@
 
 #include <stdint.h>
 
-#define TRACE_FIRST_LINE "piolet-trace 1\n"
+#define TRACE_FIRST_LINE        "piolet-trace 1\n"
+#define TRACE_FIRST_LINE_FOLDED "piolet-trace 2\n" /* trace_record.h */
 #define TRACE_COLUMNS                                                                                                  \
     "sequence function file class who how position offset byte count type_bytes asked done begin_ns end_ns code"
 
@@ -71,6 +74,8 @@ struct trace_call {
 
 /* A line; `fields` as trace_add_field_*() made them. */
 void trace_add_call(struct text *text, const struct trace_call *call, const char *fields);
+
+void trace_add_comm(struct text *text, int64_t events, int64_t collectives, int64_t begin_ns);
 
 void trace_add_field_int(struct text *fields, const char *key, int64_t value);
 void trace_add_field_text(struct text *fields, const char *key, const char *value);

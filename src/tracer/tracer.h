@@ -10,10 +10,15 @@
 #ifndef PIOLET_TRACER_TRACER_H
 #define PIOLET_TRACER_TRACER_H
 
+#include "base/status.h"
 #include "trace/trace_format.h"
+#include "trace/trace_record.h"
 
 #include <mpi.h>
 #include <stdbool.h>
+
+#define TRACER_EXPORT      __attribute__((visibility("default")))
+#define TRACER_ALIAS(name) extern TRACER_EXPORT __typeof__(MPI_##name) PMPI_##name __attribute__((alias("MPI_" #name)));
 
 /* The functions behind us: the MPI's, or those of libpiolet-mpiio.so where it is preloaded too. */
 struct tracer_real {
@@ -33,57 +38,121 @@ struct tracer_real {
 #undef CALL
 #undef END
 #undef ACCESS
+#define WAIT(name) __typeof__(&PMPI_##name) name;
+#include "tracer/tracer_wait.def"
+#undef WAIT
 };
 
 /* Found on the first call. Where that fails (the program belongs to the other MPI) the process ends with a message:
  * its handles would not even have the right size. */
 const struct tracer_real *tracer_real(void);
+pl_status tracer_comm_load(struct pl_error *error); /* part of it: functions of communication */
+
+enum tracer_wait {
+#define WAIT(name) TRACER_WAIT_##name,
+#include "tracer/tracer_wait.def"
+#undef WAIT
+    TRACER_WAITS
+};
+
+/* Where a folded trace has function and kind of a call; 0: not looked for yet. */
+struct tracer_kept {
+    trace_ref call;
+};
+
+/* Where an access begins: as the word in its kind says. */
+enum tracer_place { TRACER_NOWHERE, TRACER_EXPLICIT, TRACER_INDIVIDUAL, TRACER_SHARED };
+
+/* A wrapper's own words. */
+struct tracer_site {
+    const char *function;
+    struct trace_kind kind;
+    enum tracer_place place;
+    bool reads, blocks; /* of accesses; one that does not block, or begins only, ends later */
+    struct tracer_kept call, completion[TRACER_WAITS];
+};
 
 /* The log of this rank. */
 void tracer_log_start(void); /* behind MPI_Init; off without PIOLET_TRACE_DIR, or after a message where it fails */
 bool tracer_log_is_on(void);
+bool tracer_log_is_full(void); /* every call as a line */
 int64_t tracer_log_now_ns(void);
-/* Gives the call its number and writes its line; `fields` as trace_add_field_*() made them. */
-void tracer_log_call(struct trace_call *call, const char *fields);
+/* Keeps the call; `fields` as trace_add_field_*() made them, or NULL. `constant`: the same where it is one of few texts
+ * that are always at the same place in memory; at most one of the two. */
+void tracer_log_call(struct tracer_site *site, struct trace_call *call, const char *fields, const char *constant);
+/* That a request of a call at `site` was completed by a wait or test. */
+void tracer_log_completion(struct tracer_site *site, enum tracer_wait wait, struct trace_call *call);
+void tracer_log_comm(bool is_of_world); /* a call of communication; `is_of_world`: a collective one of all ranks */
 void tracer_log_flush(void);
-void tracer_log_end(void); /* the last line; logging is off from here on */
+void tracer_log_end(void); /* logging is off from here on */
 
-/* The files that the program has open. */
+/* Both forms have these; all are called with the log's lock held, and return a text where they failed. */
+struct tracer_form {
+    const char *(*start)(int fd, struct text *head, struct trace_control **ret_control);
+    const char *(*call)(struct tracer_kept *kept, const struct trace_call *call, const char *fields,
+                        const char *constant);
+    const char *(*flush)(void);
+    const char *(*end)(void);
+};
+extern const struct tracer_form tracer_form_full, tracer_form_folded;
+
+/* A file that the program has open. */
 struct tracer_file {
     MPI_File handle;
-    int id;          /* from 1; 0: not one of ours */
+    int id;          /* from 1 */
     bool sequential; /* opened with MPI_MODE_SEQUENTIAL: it has no places to ask for */
     bool empty_view; /* nor has a view of types without bytes */
+    int64_t etype_bytes;
+    _Atomic int64_t position; /* of the individual pointer, in etypes; -1: has to be asked for */
+    struct tracer_file *next;
 };
-int tracer_file_add(MPI_File handle, bool sequential); /* returns its id; 0: no memory */
-struct tracer_file tracer_file_find(MPI_File handle);
-void tracer_file_set_view(int id, bool empty_view);
-void tracer_file_remove(int id);
+struct tracer_file *tracer_file_add(MPI_File handle, int amode); /* NULL: no memory */
+struct tracer_file *tracer_file_find(MPI_File handle);           /* NULL: not one of ours */
+void tracer_file_remove(struct tracer_file *file);
+
+/* Requests of reads and writes that were started and not completed yet. */
+struct tracer_request {
+    MPI_Request handle;
+    struct tracer_site *site; /* NULL: none */
+    int file;
+};
+void tracer_request_add(MPI_Request handle, struct tracer_site *site, int file);
+bool tracer_request_any(void);
+bool tracer_request_take(MPI_Request handle, struct tracer_request *ret_request); /* false: not one of them */
 
 /* One call of the program, on its wrapper's stack. */
 struct tracer_scope {
     struct trace_call call;
-    struct tracer_file file;
+    struct tracer_site *site;
+    struct tracer_file *file;
     struct text fields;
-    MPI_Status status; /* in the place of MPI_STATUS_IGNORE */
+    const char *constant; /* a field in their place */
+    MPI_Status status;    /* in the place of MPI_STATUS_IGNORE */
     bool logged;
-    bool flush; /* a good moment to write what was gathered */
+    bool flush;     /* a good moment to write what was gathered */
+    bool has_value; /* a number stands in the place of the offset, and in no field */
 };
 /* Inside of MPI_Finalize the MPI itself uses its functions; only calls on files that are still open are the program's.
  */
 void tracer_scope_finalizing(void);
-void tracer_enter(struct tracer_scope *scope, const char *function, struct trace_kind kind, MPI_File file);
+void tracer_enter(struct tracer_scope *scope, struct tracer_site *site, MPI_File file);
 /* The same for reads and writes; `offset` is looked up where the position is not explicit. */
-void tracer_enter_access(struct tracer_scope *scope, const char *function, struct trace_kind kind, MPI_File file,
-                         MPI_Offset offset, MPI_Count count);
+void tracer_enter_access(struct tracer_scope *scope, struct tracer_site *site, MPI_File file, MPI_Offset offset,
+                         MPI_Count count);
 /* The status to hand to the real function. */
 MPI_Status *tracer_status(struct tracer_scope *scope, MPI_Status *status);
 bool tracer_done(struct tracer_scope *scope);
 int tracer_leave(struct tracer_scope *scope);
+/* Communication: true where it is the program's own call. */
+bool tracer_enter_comm(void);
+void tracer_leave_comm(bool own, bool is_of_world);
+bool tracer_comm_is_world(MPI_Comm comm); /* all ranks of MPI_COMM_WORLD; asked after success only */
 
 /* Fields, and what the files' table must know; behind tracer_done(). */
 void tracer_note_access(struct tracer_scope *scope, MPI_Datatype type);
 void tracer_note_status(struct tracer_scope *scope, const MPI_Status *status);
+void tracer_note_request(struct tracer_scope *scope, const MPI_Request *request);
+void tracer_note_value(struct tracer_scope *scope, const char *key, int64_t value); /* the number of the call */
 void tracer_note_int(struct tracer_scope *scope, const char *key, int64_t value);
 void tracer_note_text(struct tracer_scope *scope, const char *key, const char *value); /* NULL: no field */
 void tracer_note_hints(struct tracer_scope *scope, MPI_Info info);
@@ -91,6 +160,13 @@ void tracer_note_open(struct tracer_scope *scope, MPI_Comm comm, const char *nam
                       MPI_File file);
 void tracer_note_view(struct tracer_scope *scope, MPI_Offset disp, MPI_Datatype etype, MPI_Datatype filetype,
                       const char *datarep, MPI_Info info);
+void tracer_note_seek(struct tracer_scope *scope, MPI_Offset offset, int whence);
 void tracer_note_close(struct tracer_scope *scope);
+
+/* The ranks of a communicator as those of MPI_COMM_WORLD, and a number that this open has on all of them. */
+void tracer_note_members(struct tracer_scope *scope, MPI_Comm comm);
+
+/* How a datatype was made: "vector(10,2,4,MPI_INT)". */
+void tracer_type_text(MPI_Datatype type, struct text *text);
 
 #endif

@@ -2,9 +2,8 @@
  * functions of C. */
 #include "tracer/tracer.h"
 
-#define EXPORT __attribute__((visibility("default")))
-#define ALIAS(name)                                                                                                    \
-    extern EXPORT __typeof__(MPI_File_##name) PMPI_File_##name __attribute__((alias("MPI_File_" #name)));
+#define EXPORT      TRACER_EXPORT
+#define ALIAS(name) TRACER_ALIAS(File_##name)
 
 #define BUFFER_READ  void *
 #define BUFFER_WRITE const void *
@@ -12,6 +11,8 @@
 /* Words of the columns. */
 #define CLASS_READ          "read"
 #define CLASS_WRITE         "write"
+#define READS_READ          true
+#define READS_WRITE         false
 #define WHO_IND             "ind"
 #define WHO_COLL            "coll"
 #define POSITION_EXPLICIT   "explicit"
@@ -23,6 +24,12 @@
 #define HOW_I               "nonblock"
 #define HOW_BEGIN_AT        "begin"
 #define HOW_BEGIN           "begin"
+#define BLOCKS_AT           true
+#define BLOCKS_PLAIN        true
+#define BLOCKS_I_AT         false
+#define BLOCKS_I            false
+#define BLOCKS_BEGIN_AT     false
+#define BLOCKS_BEGIN        false
 
 /* What the parameters of a family are, how they are passed on, and what is seen of them. */
 #define PARAMETERS_AT(op, count_type)                                                                                  \
@@ -59,18 +66,22 @@
 #define STATUS_BEFORE_BEGIN
 #define STATUS_AFTER_AT    tracer_note_status(&scope, status);
 #define STATUS_AFTER_PLAIN STATUS_AFTER_AT
-#define STATUS_AFTER_I_AT
-#define STATUS_AFTER_I
+#define STATUS_AFTER_I_AT  tracer_note_request(&scope, request);
+#define STATUS_AFTER_I     STATUS_AFTER_I_AT
 #define STATUS_AFTER_BEGIN_AT
 #define STATUS_AFTER_BEGIN
 
-#define WRAP_ACCESS(name, family, op, place, persons, count_type)                                                      \
+#define WRAP_ACCESS(name, family, op, pointer, persons, count_type)                                                    \
     EXPORT int MPI_File_##name PARAMETERS_##family(op, count_type)                                                     \
     {                                                                                                                  \
-        const struct trace_kind kind = {                                                                               \
-            .class = CLASS_##op, .who = WHO_##persons, .how = HOW_##family, .position = POSITION_##place};             \
+        static struct tracer_site site = {                                                                             \
+            .function = "MPI_File_" #name,                                                                             \
+            .kind = {.class = CLASS_##op, .who = WHO_##persons, .how = HOW_##family, .position = POSITION_##pointer},  \
+            .place = TRACER_##pointer,                                                                                 \
+            .reads = READS_##op,                                                                                       \
+            .blocks = BLOCKS_##family};                                                                                \
         struct tracer_scope scope;                                                                                     \
-        tracer_enter_access(&scope, "MPI_File_" #name, kind, fh, OFFSET_##family, (MPI_Count)count);                   \
+        tracer_enter_access(&scope, &site, fh, OFFSET_##family, (MPI_Count)count);                                     \
         STATUS_BEFORE_##family scope.call.code = tracer_real()->File_##name ARGUMENTS_##family;                        \
         if (tracer_done(&scope)) {                                                                                     \
             tracer_note_access(&scope, type);                                                                          \
@@ -84,13 +95,16 @@
     WRAP_ACCESS(name, family, op, position, who, int)                                                                  \
     TRACER_LARGE(WRAP_ACCESS(name##_c, family, op, position, who, MPI_Count))
 
-#define END(name, op, place)                                                                                           \
+#define END(name, op, pointer)                                                                                         \
     EXPORT int MPI_File_##name(MPI_File fh, BUFFER_##op buf, MPI_Status *status)                                       \
     {                                                                                                                  \
-        const struct trace_kind kind = {                                                                               \
-            .class = CLASS_##op, .who = WHO_COLL, .how = "end", .position = POSITION_##place};                         \
+        static struct tracer_site site = {                                                                             \
+            .function = "MPI_File_" #name,                                                                             \
+            .kind = {.class = CLASS_##op, .who = WHO_COLL, .how = "end", .position = POSITION_##pointer},              \
+            .place = TRACER_##pointer,                                                                                 \
+            .reads = READS_##op};                                                                                      \
         struct tracer_scope scope;                                                                                     \
-        tracer_enter(&scope, "MPI_File_" #name, kind, fh);                                                             \
+        tracer_enter(&scope, &site, fh);                                                                               \
         status = tracer_status(&scope, status);                                                                        \
         scope.call.code = tracer_real()->File_##name(fh, buf, status);                                                 \
         if (tracer_done(&scope))                                                                                       \
@@ -100,24 +114,21 @@
     ALIAS(name)
 
 #define NOTHING     (void)0
-#define NOTE(value) tracer_note_int(&scope, #value, (int64_t)(value))
+#define NOTE(value) tracer_note_value(&scope, #value, (int64_t)(value))
 #define TEXT(value) tracer_note_text(&scope, #value, value)
 #define GOT(pointer)                                                                                                   \
     if (scope.call.code == MPI_SUCCESS)                                                                                \
+    tracer_note_value(&scope, #pointer, (int64_t) * (pointer))
+#define GOT_TOO(pointer)                                                                                               \
+    if (scope.call.code == MPI_SUCCESS && tracer_log_is_full())                                                        \
     tracer_note_int(&scope, #pointer, (int64_t) * (pointer))
-#define WHENCE(offset, whence)                                                                                         \
-    NOTE(offset);                                                                                                      \
-    tracer_note_text(&scope, "whence",                                                                                 \
-                     (whence) == MPI_SEEK_SET   ? "set"                                                                \
-                     : (whence) == MPI_SEEK_CUR ? "cur"                                                                \
-                     : (whence) == MPI_SEEK_END ? "end"                                                                \
-                                                : "?")
 
 #define CALL(name, word, file, parameters, arguments, notes)                                                           \
     EXPORT int MPI_File_##name parameters                                                                              \
     {                                                                                                                  \
+        static struct tracer_site site = {.function = "MPI_File_" #name, .kind = {.class = (word)}};                   \
         struct tracer_scope scope;                                                                                     \
-        tracer_enter(&scope, "MPI_File_" #name, (struct trace_kind){.class = (word)}, file);                           \
+        tracer_enter(&scope, &site, file);                                                                             \
         scope.call.code = tracer_real()->File_##name arguments;                                                        \
         if (tracer_done(&scope)) {                                                                                     \
             notes;                                                                                                     \

@@ -1,67 +1,71 @@
-/* The open files. A program has few at a time: a list that is searched from its end, where the youngest stand (a handle
- * may come back for a new file while another thread's close of the old one has not been noted yet). */
+/* The open files, by their handles. A handle may come back for a new file while another thread's close of the old one
+ * has not been noted yet: the youngest is found first. */
 #include "tracer/tracer.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 
+enum { BUCKETS = 1024 };
+
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct tracer_file *files;
-static size_t file_count, file_room;
+static struct tracer_file *buckets[BUCKETS];
 static int last_id;
+/* Changes with every change of the table: until then, a thread need not look for its last file again. */
+static atomic_uint generation = 1;
 
-static bool make_room(void)
+static struct tracer_file **bucket_of(MPI_File handle)
 {
-    if (file_count < file_room)
-        return true;
-    const size_t room = file_room ? 2 * file_room : 16;
-    struct tracer_file *grown = realloc(files, room * sizeof *files);
-    if (!grown)
-        return false;
-    files = grown;
-    file_room = room;
-    return true;
+    const uint64_t bits = (uint64_t)(uintptr_t)handle;
+    return &buckets[(bits * UINT64_C(0x9e3779b97f4a7c15)) >> 54];
 }
 
-int tracer_file_add(MPI_File handle, bool sequential)
+struct tracer_file *tracer_file_add(MPI_File handle, int amode)
 {
+    struct tracer_file *file = calloc(1, sizeof *file);
+    if (!file)
+        return NULL;
+    file->handle = handle;
+    file->sequential = amode & MPI_MODE_SEQUENTIAL;
+    file->etype_bytes = 1;
+    file->position = amode & MPI_MODE_APPEND ? -1 : 0;
     pthread_mutex_lock(&lock);
-    int id = 0;
-    if (make_room()) {
-        id = ++last_id;
-        files[file_count++] = (struct tracer_file){.handle = handle, .id = id, .sequential = sequential};
-    }
+    file->id = ++last_id;
+    file->next = *bucket_of(handle);
+    *bucket_of(handle) = file;
+    atomic_fetch_add(&generation, 1);
     pthread_mutex_unlock(&lock);
-    return id;
+    return file;
 }
 
-struct tracer_file tracer_file_find(MPI_File handle)
+struct tracer_file *tracer_file_find(MPI_File handle)
 {
-    struct tracer_file found = {.handle = handle};
+    static _Thread_local struct {
+        unsigned generation;
+        MPI_File handle;
+        struct tracer_file *file;
+    } last;
+    if (last.handle == handle && last.generation == atomic_load_explicit(&generation, memory_order_acquire))
+        return last.file;
     pthread_mutex_lock(&lock);
-    for (size_t i = file_count; i > 0 && !found.id; i--)
-        if (files[i - 1].handle == handle)
-            found = files[i - 1];
+    struct tracer_file *file = *bucket_of(handle);
+    while (file && file->handle != handle)
+        file = file->next;
+    last.generation = atomic_load(&generation);
+    last.handle = handle;
+    last.file = file;
     pthread_mutex_unlock(&lock);
-    return found;
+    return file;
 }
 
-void tracer_file_set_view(int id, bool empty_view)
+void tracer_file_remove(struct tracer_file *file)
 {
     pthread_mutex_lock(&lock);
-    for (size_t i = 0; i < file_count; i++)
-        if (files[i].id == id)
-            files[i].empty_view = empty_view;
+    struct tracer_file **link = bucket_of(file->handle);
+    while (*link != file)
+        link = &(*link)->next;
+    *link = file->next;
+    atomic_fetch_add(&generation, 1);
     pthread_mutex_unlock(&lock);
-}
-
-void tracer_file_remove(int id)
-{
-    pthread_mutex_lock(&lock);
-    size_t kept = 0;
-    for (size_t i = 0; i < file_count; i++)
-        if (files[i].id != id)
-            files[kept++] = files[i];
-    file_count = kept;
-    pthread_mutex_unlock(&lock);
+    free(file);
 }

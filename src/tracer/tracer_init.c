@@ -3,8 +3,8 @@
 #include "mpi/real.h"
 #include "tracer/tracer.h"
 
-#define EXPORT      __attribute__((visibility("default")))
-#define ALIAS(name) extern EXPORT __typeof__(MPI_##name) PMPI_##name __attribute__((alias("MPI_" #name)));
+#define EXPORT TRACER_EXPORT
+#define ALIAS  TRACER_ALIAS
 
 EXPORT int MPI_Init(int *argc, char ***argv)
 {

@@ -1,5 +1,5 @@
-/* The file DIR/trace.RANK: lines gathered in memory, written in one piece when they are many or when the last piece is
- * old, so that a kill costs little and most calls cost no system call. */
+/* The file DIR/trace.RANK: its head, and who may write to it. The two forms of what follows are tracer_full.c and
+ * tracer_folded.c. */
 #include "mpi/real.h"
 #include "tracer/tracer.h"
 
@@ -17,19 +17,22 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { GATHER_BYTES = 256 << 10 };
-static const int64_t GATHER_NS = 1000000000;
-
 static struct {
     pthread_mutex_t lock;
-    struct text lines;
-    int fd;
-    pid_t owner; /* a forked child has a copy of all this, and leaves it alone */
-    int64_t zero_ns, written_ns, calls;
+    const struct tracer_form *form;
+    int64_t zero_ns;
     char path[PATH_MAX];
-} journal = {.lock = PTHREAD_MUTEX_INITIALIZER, .fd = -1};
+} journal = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-static atomic_bool is_on;
+static atomic_bool is_on, is_full;
+static _Atomic(struct trace_control *) counters; /* of communication; NULL: off */
+static atomic_bool comm_began;                   /* since the last call */
+
+static const char *const WAIT_NAMES[TRACER_WAITS] = {
+#define WAIT(name) "MPI_" #name,
+#include "tracer/tracer_wait.def"
+#undef WAIT
+};
 
 static int64_t clock_ns(clockid_t id)
 {
@@ -48,89 +51,114 @@ bool tracer_log_is_on(void)
     return atomic_load_explicit(&is_on, memory_order_relaxed);
 }
 
+bool tracer_log_is_full(void)
+{
+    return atomic_load_explicit(&is_full, memory_order_relaxed);
+}
+
 static void switch_off(const char *what)
 {
     atomic_store(&is_on, false);
+    atomic_store(&counters, NULL);
     fprintf(stderr, "piolet-trace: '%s': %s; this rank is not traced any further\n", journal.path, what);
 }
 
-static bool write_all(const char *bytes, size_t count)
+/* A child has a copy of all this, and its parent's file: it leaves both alone. */
+static void forget_in_child(void)
 {
-    while (count > 0) {
-        const ssize_t written = write(journal.fd, bytes, count);
-        if (written < 0 && errno == EINTR)
-            continue;
-        if (written < 0)
-            return false;
-        bytes += written;
-        count -= (size_t)written;
-    }
-    return true;
+    atomic_store(&is_on, false);
+    atomic_store(&counters, NULL);
 }
 
-/* With the lock held. */
-static void write_lines(void)
+static void log_call(struct tracer_kept *kept, struct trace_call *call, const char *fields, const char *constant)
 {
-    journal.written_ns = tracer_log_now_ns();
-    if (journal.lines.failed)
-        switch_off("not enough memory");
-    else if (!write_all(text_get(&journal.lines), journal.lines.length))
-        switch_off(strerror(errno));
-    journal.lines.length = 0;
-}
-
-static void flush_lines(void)
-{
-    if (journal.lines.length == 0 && !journal.lines.failed)
-        return;
-    trace_add_end(&journal.lines, 0, "calls");
-    write_lines();
-}
-
-void tracer_log_call(struct trace_call *call, const char *fields)
-{
+    const int errno_before = errno;
     pthread_mutex_lock(&journal.lock);
     if (tracer_log_is_on()) {
-        call->sequence = journal.calls++;
-        trace_add_call(&journal.lines, call, fields);
-        if (journal.lines.length >= GATHER_BYTES || journal.lines.failed ||
-            tracer_log_now_ns() - journal.written_ns > GATHER_NS)
-            flush_lines();
+        const char *wrong = journal.form->call(kept, call, fields, constant);
+        atomic_store_explicit(&comm_began, false, memory_order_relaxed);
+        if (wrong)
+            switch_off(wrong);
     }
     pthread_mutex_unlock(&journal.lock);
+    errno = errno_before;
+}
+
+void tracer_log_call(struct tracer_site *site, struct trace_call *call, const char *fields, const char *constant)
+{
+    call->function = site->function;
+    call->kind = site->kind;
+    log_call(&site->call, call, fields, constant);
+}
+
+void tracer_log_completion(struct tracer_site *site, enum tracer_wait wait, struct trace_call *call)
+{
+    call->function = WAIT_NAMES[wait];
+    call->kind = site->kind;
+    call->kind.how = "end";
+    log_call(&site->completion[wait], call, NULL, NULL);
+}
+
+void tracer_log_comm(bool is_of_world)
+{
+    struct trace_control *control = atomic_load_explicit(&counters, memory_order_relaxed);
+    if (!control)
+        return;
+    if (!atomic_load_explicit(&comm_began, memory_order_relaxed)) {
+        atomic_store_explicit(&control->comm_begin_ns, tracer_log_now_ns(), memory_order_relaxed);
+        atomic_store_explicit(&comm_began, true, memory_order_relaxed);
+    }
+    atomic_fetch_add_explicit(&control->comm_events, 1, memory_order_relaxed);
+    if (is_of_world)
+        atomic_fetch_add_explicit(&control->comm_collectives, 1, memory_order_relaxed);
 }
 
 void tracer_log_flush(void)
 {
     pthread_mutex_lock(&journal.lock);
-    if (tracer_log_is_on() && journal.owner == getpid())
-        flush_lines();
-    pthread_mutex_unlock(&journal.lock);
-}
-
-void tracer_log_end(void)
-{
-    pthread_mutex_lock(&journal.lock);
-    if (tracer_log_is_on() && journal.owner == getpid()) {
-        flush_lines();
-        text_format(&journal.lines, "end-trace %" PRId64 "\n", journal.calls);
-        if (tracer_log_is_on())
-            write_lines();
-        atomic_store(&is_on, false);
-        close(journal.fd);
-        text_clear(&journal.lines);
+    if (tracer_log_is_on()) {
+        const char *wrong = journal.form->flush();
+        if (wrong)
+            switch_off(wrong);
     }
     pthread_mutex_unlock(&journal.lock);
 }
 
-static void add_fact_int(const char *key, int64_t value)
+/* A handler of a signal may call exit() in the middle of a call that holds the lock: it must not wait for ever. What
+ * was traced is there all the same, only without its last line or mark. */
+static bool lock_for_end(void)
+{
+    enum { PATIENCE_NS = 200000000, SECOND_NS = 1000000000 };
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_nsec += PATIENCE_NS;
+    until.tv_sec += until.tv_nsec / SECOND_NS;
+    until.tv_nsec %= SECOND_NS;
+    return pthread_mutex_timedlock(&journal.lock, &until) == 0;
+}
+
+void tracer_log_end(void)
+{
+    if (!lock_for_end())
+        return;
+    if (tracer_log_is_on()) {
+        atomic_store(&counters, NULL);
+        const char *wrong = journal.form->end();
+        if (wrong)
+            switch_off(wrong);
+        atomic_store(&is_on, false);
+    }
+    pthread_mutex_unlock(&journal.lock);
+}
+
+static void add_fact_int(struct text *head, const char *key, int64_t value)
 {
     char number[32];
     snprintf(number, sizeof number, "%" PRId64, value);
-    trace_add_fact(&journal.lines, key, number);
+    trace_add_fact(head, key, number);
 }
 
-static void add_mpi(void)
+static void add_mpi(struct text *head)
 {
     char library[MPI_MAX_LIBRARY_VERSION_STRING] = "", value[MPI_MAX_LIBRARY_VERSION_STRING + 16];
     int length;
@@ -140,13 +168,13 @@ static void add_mpi(void)
         if (*c == '\t')
             *c = ' ';
     snprintf(value, sizeof value, "%s %s", PIOLET_MPI_NAME, library);
-    trace_add_fact(&journal.lines, "mpi", value);
+    trace_add_fact(head, "mpi", value);
     const char *engine = dlsym(RTLD_DEFAULT, "piolet_mpiio_version");
     snprintf(value, sizeof value, engine ? "piolet %.200s" : "system", engine);
-    trace_add_fact(&journal.lines, "mpiio", value);
+    trace_add_fact(head, "mpiio", value);
 }
 
-static void add_head(int rank)
+static void add_facts(struct text *head, int rank)
 {
     char host[HOST_NAME_MAX + 1] = "unknown", program[PATH_MAX] = "unknown";
     gethostname(host, sizeof host - 1);
@@ -155,39 +183,53 @@ static void add_head(int rank)
         program[length] = '\0';
     int size;
     real.Comm_size(MPI_COMM_WORLD, &size);
-    text_add(&journal.lines, TRACE_FIRST_LINE);
-    add_fact_int("rank", rank);
-    add_fact_int("size", size);
-    trace_add_fact(&journal.lines, "host", host);
-    add_mpi();
-    trace_add_fact(&journal.lines, "program", program);
-    add_fact_int("pid", getpid());
+    add_fact_int(head, "rank", rank);
+    add_fact_int(head, "size", size);
+    trace_add_fact(head, "host", host);
+    add_mpi(head);
+    trace_add_fact(head, "program", program);
+    add_fact_int(head, "pid", getpid());
     journal.zero_ns = clock_ns(CLOCK_MONOTONIC);
-    add_fact_int("start_ns", clock_ns(CLOCK_REALTIME));
-    trace_add_fact(&journal.lines, "columns", TRACE_COLUMNS);
-    trace_add_end(&journal.lines, sizeof TRACE_FIRST_LINE - 1, "head");
+    add_fact_int(head, "start_ns", clock_ns(CLOCK_REALTIME));
+}
+
+/* Never over the trace of another program. -1: errno tells why. */
+static int make_file(const char *directory, int rank)
+{
+    mkdir(directory, 0777); /* another rank may have made it */
+    const int length = snprintf(journal.path, sizeof journal.path, "%s/trace.%d", directory, rank);
+    if (length < (int)sizeof journal.path)
+        return open(journal.path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    errno = ENAMETOOLONG;
+    return -1;
 }
 
 void tracer_log_start(void)
 {
-    const char *directory = getenv("PIOLET_TRACE_DIR");
-    if (!directory || !*directory || journal.fd >= 0)
-        return;
+    const char *directory = getenv("PIOLET_TRACE_DIR"), *full = getenv("PIOLET_TRACE_FULL");
+    struct trace_control *control;
+    struct text head = {0};
     int rank;
+    if (!directory || !*directory || journal.form)
+        return;
+    atomic_store(&is_full, full && strcmp(full, "1") == 0);
+    journal.form = tracer_log_is_full() ? &tracer_form_full : &tracer_form_folded;
     real.Comm_rank(MPI_COMM_WORLD, &rank);
-    mkdir(directory, 0777); /* another rank may have made it */
-    const int length = snprintf(journal.path, sizeof journal.path, "%s/trace.%d", directory, rank);
-    if (length < (int)sizeof journal.path) /* never over the trace of another program */
-        journal.fd = open(journal.path, O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0666);
-    else
-        errno = ENAMETOOLONG;
-    if (journal.fd < 0) {
+    const int fd = make_file(directory, rank);
+    if (fd < 0) {
         switch_off(strerror(errno));
         return;
     }
-    journal.owner = getpid();
-    add_head(rank);
+    add_facts(&head, rank);
+    const char *wrong = journal.form->start(fd, &head, &control);
+    text_clear(&head);
+    if (wrong) {
+        switch_off(wrong);
+        close(fd);
+        return;
+    }
+    atomic_store(&counters, control);
     atomic_store(&is_on, true);
-    write_lines();
+    pthread_atfork(NULL, NULL, forget_in_child);
     atexit(tracer_log_end);
 }

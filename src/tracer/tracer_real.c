@@ -14,12 +14,15 @@ static const struct real_entry NAMES[] = {
 #define END(name, op, position)                 ENTRY(name)
 #define ACCESS(name, family, op, position, who) ENTRY(name) TRACER_LARGE(ENTRY(name##_c))
 #include "tracer/tracer_call.def"
+#define WAIT(name) HELPER(name)
+#include "tracer/tracer_wait.def"
 };
 
 static void load_once(void)
 {
     struct pl_error error;
-    if (real_load(&error) == PL_OK && real_fill(&table, NAMES, sizeof NAMES / sizeof NAMES[0], &error) == PL_OK)
+    if (real_load(&error) == PL_OK && real_fill(&table, NAMES, sizeof NAMES / sizeof NAMES[0], &error) == PL_OK &&
+        tracer_comm_load(&error) == PL_OK)
         return;
     fprintf(stderr, "piolet-trace: %s\n", error.text);
     exit(EXIT_FAILURE);

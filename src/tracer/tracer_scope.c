@@ -2,9 +2,6 @@
 #include "mpi/real.h"
 #include "tracer/tracer.h"
 
-#include <errno.h>
-#include <string.h>
-
 static _Thread_local bool finalizing;
 
 void tracer_scope_finalizing(void)
@@ -12,55 +9,63 @@ void tracer_scope_finalizing(void)
     finalizing = true;
 }
 
-static void prepare(struct tracer_scope *scope, const char *function, struct trace_kind kind, MPI_File file)
+static void prepare(struct tracer_scope *scope, struct tracer_site *site, MPI_File file)
 {
     tracer_real();
     scope->fields = (struct text){0};
-    scope->flush = false;
+    scope->constant = NULL;
+    scope->flush = scope->has_value = false;
     scope->logged = guard_enter() && tracer_log_is_on();
-    scope->call = (struct trace_call){.function = function,
-                                      .kind = kind,
-                                      .offset = -1,
-                                      .byte = -1,
-                                      .count = -1,
-                                      .type_bytes = -1,
-                                      .asked = -1,
-                                      .done = -1};
     if (!scope->logged)
         return;
+    scope->site = site;
+    scope->call.offset = scope->call.byte = scope->call.count = -1;
+    scope->call.type_bytes = scope->call.asked = scope->call.done = -1;
     scope->file = tracer_file_find(file);
-    scope->call.file = scope->file.id;
-    scope->logged = !finalizing || scope->file.id;
+    scope->call.file = scope->file ? scope->file->id : 0;
+    scope->logged = !finalizing || scope->file;
 }
 
-void tracer_enter(struct tracer_scope *scope, const char *function, struct trace_kind kind, MPI_File file)
+void tracer_enter(struct tracer_scope *scope, struct tracer_site *site, MPI_File file)
 {
-    prepare(scope, function, kind, file);
+    prepare(scope, site, file);
     if (scope->logged)
         scope->call.begin_ns = tracer_log_now_ns();
+}
+
+/* Where the individual pointer stands, or -1. Asked only where it is not known by itself. */
+static MPI_Offset pointer_of(struct tracer_file *file)
+{
+    MPI_Offset position = atomic_load_explicit(&file->position, memory_order_relaxed);
+    if (position >= 0 && !tracer_log_is_full())
+        return position;
+    if (tracer_real()->File_get_position(file->handle, &position) != MPI_SUCCESS)
+        return -1;
+    atomic_store_explicit(&file->position, position, memory_order_relaxed);
+    return position;
 }
 
 /* Where the access begins. Nothing is asked of a handle that we did not see opened, nor where the answer is an error:
  * the program's error handler would be called for it. */
 static void find_place(struct tracer_scope *scope, MPI_Offset offset)
 {
-    const struct tracer_real *const behind = tracer_real();
-    const bool has_place = scope->file.id && !scope->file.sequential && !scope->file.empty_view;
+    struct tracer_file *file = scope->file;
+    const bool has_place = file && !file->sequential && !file->empty_view;
     MPI_Offset byte;
-    if (strcmp(scope->call.kind.position, "shared") == 0)
+    if (scope->site->place == TRACER_SHARED)
         return;
-    if (strcmp(scope->call.kind.position, "individual") == 0 &&
-        (!has_place || behind->File_get_position(scope->file.handle, &offset) != MPI_SUCCESS))
-        return;
+    if (scope->site->place == TRACER_INDIVIDUAL)
+        offset = has_place ? pointer_of(file) : -1;
     scope->call.offset = offset;
-    if (offset >= 0 && has_place && behind->File_get_byte_offset(scope->file.handle, offset, &byte) == MPI_SUCCESS)
+    if (tracer_log_is_full() && offset >= 0 && has_place &&
+        tracer_real()->File_get_byte_offset(file->handle, offset, &byte) == MPI_SUCCESS)
         scope->call.byte = byte;
 }
 
-void tracer_enter_access(struct tracer_scope *scope, const char *function, struct trace_kind kind, MPI_File file,
-                         MPI_Offset offset, MPI_Count count)
+void tracer_enter_access(struct tracer_scope *scope, struct tracer_site *site, MPI_File file, MPI_Offset offset,
+                         MPI_Count count)
 {
-    prepare(scope, function, kind, file);
+    prepare(scope, site, file);
     if (!scope->logged)
         return;
     scope->call.count = count;
@@ -68,6 +73,7 @@ void tracer_enter_access(struct tracer_scope *scope, const char *function, struc
     scope->call.begin_ns = tracer_log_now_ns();
 }
 
+/* Bytes are asked for by full traces, and to see whether a read moved the individual pointer as far as it meant to. */
 MPI_Status *tracer_status(struct tracer_scope *scope, MPI_Status *status)
 {
     return scope->logged && status == MPI_STATUS_IGNORE ? &scope->status : status;
@@ -83,16 +89,28 @@ bool tracer_done(struct tracer_scope *scope)
 int tracer_leave(struct tracer_scope *scope)
 {
     if (scope->logged) {
-        const int kept = errno;
         int class;
         if (scope->call.code != MPI_SUCCESS && real.Error_class(scope->call.code, &class) == MPI_SUCCESS)
             tracer_note_int(scope, "error_class", class);
-        tracer_log_call(&scope->call, text_get(&scope->fields));
+        tracer_log_call(scope->site, &scope->call, scope->fields.data, scope->constant);
         if (scope->flush)
             tracer_log_flush();
-        text_clear(&scope->fields);
-        errno = kept;
+        if (scope->fields.data)
+            text_clear(&scope->fields);
     }
     guard_leave();
     return scope->call.code;
+}
+
+bool tracer_enter_comm(void)
+{
+    tracer_real();
+    return guard_enter() && tracer_log_is_on() && !finalizing;
+}
+
+void tracer_leave_comm(bool counts, bool is_of_world)
+{
+    if (counts)
+        tracer_log_comm(is_of_world);
+    guard_leave();
 }

@@ -111,7 +111,7 @@ if [ -n "${PIOLET_SANITIZE:-}" ] || ! command -v "mpicc.$other" "mpicc.$PIOLET_M
 fi
 expect_exit 0 "mpicc.$PIOLET_MPI" hello.c -o own
 expect_exit 0 "mpicc.$other" hello.c -o other
-expect_exit 0 "$PIOLET" trace -n 2 -o own-trace ./own
+expect_exit 0 "$PIOLET" trace --full -n 2 -o own-trace ./own
 [ "$(grep -c 'one of 2' "$OUT")" = 2 ] || fail "own: $(cat "$OUT")"
 [ "$(cat own-trace/trace.? | grep -c 'MPI_File_open 1 open')" = 2 ] || fail "own: no trace"
 

@@ -24,7 +24,7 @@ static void expect(const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    fputs("MPI_File_", expected);
+    fputs(strncmp(format, "Wait", 4) == 0 ? "MPI_" : "MPI_File_", expected);
     vfprintf(expected, format, args);
     fputc('\n', expected);
     va_end(args);
@@ -94,6 +94,7 @@ static void other_kinds(MPI_File fh)
     MPI_File_iwrite_at(fh, 1000 + 10 * rank, data, 10, MPI_CHAR, &request);
     expect("iwrite_at explicit %d %d 10 -1 0", 1000 + 10 * rank, 1000 + 10 * rank);
     MPI_Wait(&request, &status);
+    expect("Wait explicit -1 -1 -1 10 0");
     MPI_Get_count(&status, MPI_CHAR, &count);
     check(count == 10, "a request lost its count");
     MPI_File_write_ordered(fh, data, 5, MPI_BYTE, MPI_STATUS_IGNORE);

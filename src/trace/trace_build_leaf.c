@@ -1,0 +1,168 @@
+/* Single calls of the tree: their keys, values and times. */
+#include "trace/trace_build_core.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Adds the values that a chunk tells; false: it is damaged. */
+static bool read_chunk(const struct trace_record_chunk *chunk, struct build_values *values, int64_t limit)
+{
+    const int unused = 64 - TRACE_RECORD_STEP_BITS;
+    for (uint32_t i = 0; i < chunk->used && values->count < limit; i++) {
+        uint64_t repeat = chunk->words[i] >> TRACE_RECORD_STEP_BITS;
+        int64_t step = (int64_t)(chunk->words[i] << unused) >> unused;
+        if (repeat == 0) {
+            if (++i == chunk->used)
+                return false;
+            step = (int64_t)chunk->words[i];
+            repeat = 1;
+        }
+        for (; repeat > 0 && values->count < limit; repeat--, values->count++)
+            values->values[values->count] = (int64_t)((uint64_t)values->values[values->count - 1] + (uint64_t)step);
+    }
+    return true;
+}
+
+pl_status build_list(struct build *build, const struct trace_record_leaf *leaf, int64_t count, int64_t more,
+                     struct build_values *ret_values)
+{
+    const int64_t limit = count + more;
+    if (count < 1 || (uint64_t)count > build->records->count * UINT64_C(65536))
+        return build_damaged(build, "a list");
+    struct build_values values = {.values = trace_build_memory(build->tree, (size_t)limit, sizeof(int64_t)),
+                                  .count = 1};
+    if (!values.values)
+        return build_no_memory(build);
+    values.values[0] = leaf->value;
+    size_t chunks = 0; /* fewer than words, unless they go around */
+    for (trace_ref ref = leaf->list; ref && values.count < limit;) {
+        const struct trace_record_chunk *chunk = build_at(build, ref, sizeof *chunk);
+        if (!chunk || !build_at(build, ref, sizeof *chunk + chunk->used * sizeof(uint64_t)))
+            return build->error->status;
+        if (!read_chunk(chunk, &values, limit) || chunks++ > build->records->count)
+            return build_damaged(build, "a list");
+        ref = chunk->next;
+    }
+    if (values.count < count)
+        return build_damaged(build, "a list that is too short");
+    *ret_values = values;
+    return PL_OK;
+}
+
+/* What a view was given last stands in the value; those who read it look for it in the detail. */
+static pl_status add_view_detail(struct build *build, struct trace_node *node)
+{
+    struct trace_tree *tree = build->tree;
+    const char *rest = node->detail >= 0 ? tree->details[node->detail].text : "";
+    const size_t length = strlen(rest) + 48;
+    if (tree->detail_count == build->detail_room) {
+        const int room = 2 * build->detail_room + 16;
+        struct trace_detail *grown = trace_build_memory(tree, (size_t)room, sizeof *grown);
+        if (!grown)
+            return build_no_memory(build);
+        if (tree->detail_count)
+            memcpy(grown, tree->details, (size_t)tree->detail_count * sizeof *grown);
+        tree->details = grown;
+        build->detail_room = room;
+    }
+    char *text = trace_build_memory(tree, length, 1);
+    if (!text)
+        return build_no_memory(build);
+    snprintf(text, length, "disp=%" PRId64 "%s%s", node->offset, *rest ? " " : "", rest);
+    tree->details[tree->detail_count] = (struct trace_detail){text};
+    node->detail = tree->detail_count++;
+    return PL_OK;
+}
+
+static pl_status fill_call(struct build *build, const struct trace_record_key *key, struct trace_node *node)
+{
+    const struct trace_record_call *call = build_at(build, key->call, sizeof *call);
+    if (!call || !(node->function = build_text(build, call->function)) ||
+        !(node->class = build_text(build, call->class)))
+        return build->error->status;
+    if ((call->who && !(node->who = build_text(build, call->who))) ||
+        (call->how && !(node->how = build_text(build, call->how))) ||
+        (call->position && !(node->position = build_text(build, call->position))))
+        return build->error->status;
+    if (key->file < -1 || key->file >= build->tree->file_count || key->detail < -1 ||
+        key->detail >= build->tree->detail_count)
+        return build_damaged(build, "a call's file or detail");
+    node->kind = TRACE_NODE_CALL;
+    node->file = key->file;
+    node->detail = key->detail;
+    node->code = key->code;
+    node->bytes = key->bytes;
+    return PL_OK;
+}
+
+/* Calls of a turn that was begun are among those of the loop: the sum stays there. */
+static void fill_times(const struct trace_record_leaf *leaf, bool is_part, struct trace_times *times)
+{
+    times->sum_ns = is_part ? 0 : leaf->sum_ns;
+    times->min_ns = leaf->min_ns;
+    times->max_ns = leaf->max_ns;
+    times->first_ns = leaf->first_ns;
+    times->last_ns = leaf->last_ns;
+}
+
+/* A list that only has one step all along is a stride. */
+static bool is_straight(const int64_t *values, int64_t count)
+{
+    for (int64_t i = 2; i < count; i++)
+        if ((uint64_t)values[i] - (uint64_t)values[i - 1] != (uint64_t)values[1] - (uint64_t)values[0])
+            return false;
+    return true;
+}
+
+static void fill_values(const struct trace_record_leaf *leaf, const struct build_place *place, const int64_t *listed,
+                        struct trace_node *node)
+{
+    node->offset = listed ? listed[0] : leaf->value;
+    if (listed) {
+        if (place->depth == 1 && is_straight(listed, node->times.count))
+            node->stride[0] = node->times.count > 1 ? (int64_t)((uint64_t)listed[1] - (uint64_t)listed[0]) : 0;
+        else if (node->times.count > 1)
+            node->offsets = listed;
+        return;
+    }
+    for (int i = 0; i < place->depth; i++)
+        node->stride[i] = leaf->stride[i];
+    for (int i = 0; i < place->fixed_count; i++)
+        node->offset = (int64_t)((uint64_t)node->offset +
+                                 (uint64_t)place->fixed[i] * (uint64_t)leaf->stride[place->depth + i]);
+}
+
+pl_status build_leaf(struct build *build, trace_ref ref, const struct build_place *place, const int64_t *listed,
+                     struct trace_node *ret_node)
+{
+    const struct trace_record_leaf *leaf = build_at(build, ref, sizeof *leaf);
+    if (!leaf || !build_at(build, ref, sizeof *leaf + leaf->node.levels * sizeof(int64_t)))
+        return build->error->status;
+    if (!listed && leaf->node.levels != place->depth + place->fixed_count)
+        return build_damaged(build, "the strides of a call");
+    const struct trace_record_key *key = build_at(build, leaf->key, sizeof *key);
+    struct trace_node node = {.file = -1, .detail = -1, .bytes = -1, .offset = -1, .times.count = 1};
+    if (!key)
+        return build->error->status;
+    for (int i = 0; i < place->depth; i++)
+        if (__builtin_mul_overflow(node.times.count, place->turns[i], &node.times.count))
+            return build_damaged(build, "a loop");
+    fill_times(leaf, place->fixed_count > 0 || (listed && place->depth == 0), &node.times);
+    if (key->call == 0) {
+        node.kind = TRACE_NODE_COMM;
+        node.events = key->bytes;
+        node.collectives = key->collectives;
+        build->comm_events += node.events * node.times.count;
+        build->comm_collectives += node.collectives * node.times.count;
+        *ret_node = node;
+        return PL_OK;
+    }
+    pl_status status = fill_call(build, key, &node);
+    if (status != PL_OK)
+        return status;
+    build->tree->calls += node.times.count;
+    fill_values(leaf, place, listed, &node);
+    *ret_node = node;
+    return node.class && strcmp(node.class, "view") == 0 ? add_view_detail(build, ret_node) : PL_OK;
+}

@@ -1,0 +1,93 @@
+/* The records of a folded trace, as they lie in the file and in memory (docs/trace-format.md tells the whole file).
+ *
+ * What a rank did is a chain of nodes, each with the place of the one before it; `tail` of the control block is the
+ * last. A node is never changed so that a chain reachable from `tail` changes its meaning, but for counters that are
+ * written with one store: new nodes are made aside, and one store to `tail` makes them valid. So whoever finds the file
+ * of a process that was killed at any instruction finds all that had been added. */
+#ifndef PIOLET_TRACE_RECORD_H
+#define PIOLET_TRACE_RECORD_H
+
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef uint32_t trace_ref; /* a place in the arena, in words of 8 bytes; 0: none */
+
+#define TRACE_RECORD_ORDER UINT64_C(0x0102030405060708) /* the bytes of a word, as this machine has them */
+
+enum { TRACE_RECORD_LEVELS = 8, TRACE_RECORD_PAGE = 4096 };
+
+struct trace_control {
+    uint64_t order;
+    uint64_t words; /* of the arena, when the trace was completed */
+    uint64_t hash;  /* XXH64 of these */
+    uint32_t complete;
+    trace_ref tail;
+    trace_ref files, details;                      /* the last one of each */
+    _Atomic int64_t comm_events, comm_collectives; /* in all; what the nodes do not hold has come behind them */
+    _Atomic int64_t comm_begin_ns;                 /* of the first one behind them */
+};
+
+enum trace_record_kind { TRACE_RECORD_LEAF = 1, TRACE_RECORD_LOOP = 2 };
+
+/* What every node begins with. */
+struct trace_record_node {
+    trace_ref prev;
+    uint8_t kind;
+    uint8_t levels; /* leaf: strides that it has; loop: loops inside of each other, itself included */
+    uint8_t listed; /* leaf: `list` holds its values; loop: its leaves are so */
+    uint8_t reserved;
+};
+
+/* One call, or all calls of one place in the body of loops. */
+struct trace_record_leaf {
+    struct trace_record_node node;
+    trace_ref key, list;
+    int64_t value; /* the first one */
+    int64_t count, sum_ns, min_ns, max_ns, first_ns, last_ns;
+    int64_t stride[]; /* of the loops around it, the innermost first */
+};
+
+struct trace_record_loop {
+    struct trace_record_node node;
+    trace_ref body; /* its last node */
+    uint32_t body_count;
+    int64_t matched; /* events in all: whole turns, and the first ones of a turn that was begun */
+    int64_t per_turn;
+};
+
+/* Values one by one: each word is a step from the value before, and how often it was made (16 bits from the top). */
+struct trace_record_chunk {
+    trace_ref next;
+    uint32_t used, room, reserved;
+    uint64_t words[];
+};
+#define TRACE_RECORD_STEP_BITS 48 /* where these do not hold the step, the word is 0 and the next one is the step */
+
+/* What is equal in all calls of a leaf. Communication has call 0. */
+struct trace_record_key {
+    trace_ref call;
+    int32_t file, detail, code; /* -1: none */
+    int64_t bytes;              /* or events of communication */
+    int64_t collectives;
+};
+
+struct trace_record_call {
+    trace_ref function, class, who, how, position; /* texts; 0: none */
+    uint32_t reserved;
+};
+
+struct trace_record_file {
+    trace_ref prev, name, members;
+    int32_t number; /* from 0, as keys have it */
+    int32_t amode, ranks, first_rank, world_stride;
+    int64_t world_sequence;
+};
+
+struct trace_record_detail {
+    trace_ref prev, text;
+};
+
+/* Texts end in 0; members are int32_t. */
+
+#endif
