@@ -1,0 +1,139 @@
+#include "model/model_pool.h"
+
+#include "base/rng.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+uint64_t model_hash_text(const char *text)
+{
+    uint64_t hash = 0;
+    for (const unsigned char *c = (const unsigned char *)text; *c; c++)
+        hash = (hash ^ *c) * 0x100000001b3u;
+    return rng_mix(hash);
+}
+
+void model_pool_clear(struct model_pool *pool)
+{
+    for (size_t i = 0; i < pool->capacity; i++)
+        free(pool->slots[i]);
+    free(pool->slots);
+    *pool = (struct model_pool){0};
+}
+
+/* Where `word` stands, or the free place where it would. */
+static size_t place(char **slots, size_t capacity, const char *word)
+{
+    size_t at = model_hash_text(word) & (capacity - 1);
+    while (slots[at] && strcmp(slots[at], word) != 0)
+        at = (at + 1) & (capacity - 1);
+    return at;
+}
+
+static bool grow(struct model_pool *pool)
+{
+    const size_t capacity = pool->capacity ? 2 * pool->capacity : 64;
+    char **slots = calloc(capacity, sizeof *slots);
+    if (!slots)
+        return false;
+    for (size_t i = 0; i < pool->capacity; i++)
+        if (pool->slots[i])
+            slots[place(slots, capacity, pool->slots[i])] = pool->slots[i];
+    free(pool->slots);
+    pool->slots = slots;
+    pool->capacity = capacity;
+    return true;
+}
+
+const char *model_pool_word(struct model_pool *pool, const char *word)
+{
+    if (2 * pool->count >= pool->capacity && !grow(pool))
+        return NULL;
+    const size_t at = place(pool->slots, pool->capacity, word);
+    if (!pool->slots[at]) {
+        pool->slots[at] = strdup(word);
+        pool->count += pool->slots[at] != NULL;
+    }
+    return pool->slots[at];
+}
+
+/* ---- forms ---- */
+
+enum { DIGITS_MAX = 18 }; /* as many as surely fit 64 bits; longer ones stay text */
+
+void model_form_clear(struct model_form *form)
+{
+    text_clear(&form->text);
+    free(form->numbers);
+    *form = (struct model_form){0};
+}
+
+static void add_number(struct model_form *form, int64_t number)
+{
+    if (form->count == form->capacity) {
+        const size_t capacity = form->capacity ? 2 * form->capacity : 16;
+        int64_t *numbers = realloc(form->numbers, capacity * sizeof *numbers);
+        if (!numbers) {
+            form->failed = true;
+            return;
+        }
+        form->numbers = numbers;
+        form->capacity = capacity;
+    }
+    form->numbers[form->count++] = number;
+}
+
+static void add_slot(struct model_form *form)
+{
+    const char slot = MODEL_SLOT;
+    text_append(&form->text, &slot, 1);
+}
+
+void model_form_add_name(struct model_form *form, const char *name)
+{
+    while (*name) {
+        const size_t digits = strspn(name, "0123456789");
+        if (digits > 0 && digits <= DIGITS_MAX) {
+            add_number(form, strtoll(name, NULL, 10));
+            add_number(form, (int64_t)digits);
+            add_slot(form);
+        } else {
+            text_append(&form->text, name, digits ? digits : 1);
+        }
+        name += digits ? digits : 1;
+    }
+    form->failed |= form->text.failed;
+}
+
+/* The length of what is kept as it is, at `c`: a hint, or something in quotes. */
+static size_t kept(const char *detail, const char *c)
+{
+    const bool begins = c == detail || c[-1] == ' ';
+    size_t length = begins && strncmp(c, "hint.", 5) == 0 ? strcspn(c, "\" ") : 0;
+    if (c[length] == '"' && (length || *c == '"'))
+        length += 1 + strcspn(c + length + 1, "\"") + 1;
+    return length > strlen(c) ? strlen(c) : length;
+}
+
+void model_form_add_detail(struct model_form *form, const char *detail)
+{
+    for (const char *c = detail; *c;) {
+        const size_t keep = kept(detail, c);
+        const bool free_standing = c == detail || !(isalnum((unsigned char)c[-1]) || strchr("_.", c[-1]));
+        const size_t digits = strspn(c + (*c == '-'), "0123456789");
+        if (keep) {
+            text_append(&form->text, c, keep);
+            c += keep;
+        } else if (free_standing && digits > 0 && digits <= DIGITS_MAX) {
+            char *end;
+            add_number(form, strtoll(c, &end, 10));
+            add_slot(form);
+            c = end;
+        } else {
+            text_append(&form->text, c, 1);
+            c++;
+        }
+    }
+    form->failed |= form->text.failed;
+}
