@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { VARIABLE_MAX = 96, PIECES_MAX = 6 };
+enum { VARIABLE_MAX = 96, PIECES_MAX = 4 };
 
 /* The ranks as first + i * step: formulas in i are easier to find. */
 struct axis {
@@ -20,14 +20,10 @@ void model_fit_term(struct text *text, size_t from, int64_t factor, const char *
 {
     if (factor == 0)
         return;
-    if (factor > 0 && text->length > from)
-        text_add(text, "+");
-    if (factor == 1)
-        text_add(text, variable);
-    else if (factor == -1)
-        text_format(text, "-%s", variable);
-    else
-        text_format(text, "%s*%" PRId64, variable, factor);
+    text_add(text, factor < 0 ? "-" : text->length > from ? "+" : "");
+    text_add(text, variable);
+    if (factor != 1 && factor != -1)
+        text_format(text, "*%" PRIu64, factor < 0 ? -(uint64_t)factor : (uint64_t)factor);
 }
 
 void model_fit_constant(struct text *text, size_t from, int64_t number)
@@ -232,7 +228,7 @@ void model_fit(const int64_t *ranks, const int64_t *values, size_t count, struct
         fit_pieces(ranks, values, count, count, text);
         return;
     }
-    const size_t most = count / 2 < PIECES_MAX ? count / 2 : PIECES_MAX;
+    const size_t most = count / 3 < 2 ? 2 : count / 3 < PIECES_MAX ? count / 3 : PIECES_MAX;
     for (size_t i = 0; i < count; i++)
         text->failed |= !model_seq_add(&seq, values[i]);
     if (!fit_grid(&axis, &seq, text) && !fit_pieces(ranks, values, count, most, text) &&

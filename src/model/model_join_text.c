@@ -113,32 +113,27 @@ static void add_stride(const struct model_part *parts, int count, int param, int
     text_clear(&stride);
 }
 
-/* The first number of the parameter, at the end of a formula that begins at `from`. */
-static void add_first(const struct model_part *parts, int count, int param, size_t from, struct text *text)
-{
-    struct text first = {0};
-    fit_column(parts, count, param, -1, &first);
-    if (is_number(text_get(&first)))
-        model_fit_constant(text, from, strtoll(text_get(&first), NULL, 10));
-    else
-        text_format(text, "%s%s", text->length > from && text_get(&first)[0] != '-' ? "+" : "", text_get(&first));
-    text->failed |= first.failed;
-    text_clear(&first);
-}
-
-/* Parts whose numbers have the same structure. */
+/* Parts whose numbers have the same structure: what depends on the rank comes first, a constant last. */
 static void write_alike(const struct model_part *parts, int count, int param, struct text *text)
 {
     const size_t from = text->length;
-    if (param != MODEL_SIZE && param_of(parts, param)->count > 1) {
-        const struct model_seq *list = param_of(parts, param);
+    const struct model_seq *list = param == MODEL_SIZE ? NULL : param_of(parts, param);
+    struct text first = {0};
+    fit_column(parts, count, param, -1, &first);
+    const bool constant = is_number(text_get(&first));
+    if (!constant)
+        text_add(text, text_get(&first));
+    if (list && list->count > 1) {
+        text_add(text, constant ? "" : "+");
         model_fit_list(text, list, list->grids[0].base);
         text_add(text, "[n]");
-    } else if (param != MODEL_SIZE) {
-        for (int level = param_of(parts, param)->grids[0].levels - 1; level >= 0; level--)
-            add_stride(parts, count, param, level, from, text);
     }
-    add_first(parts, count, param, from, text);
+    for (int level = list && list->count == 1 ? list->grids[0].levels - 1 : -1; level >= 0; level--)
+        add_stride(parts, count, param, level, from, text);
+    if (constant)
+        model_fit_constant(text, from, strtoll(text_get(&first), NULL, 10));
+    text->failed |= first.failed;
+    text_clear(&first);
 }
 
 static bool is_alike(const struct model_part *a, const struct model_part *b, int param)

@@ -173,6 +173,25 @@ bool model_seq_add_slice(struct model_seq *seq, const struct model_seq *from, in
     return ok;
 }
 
+enum { SETTLE_MAX = 1 << 20 };
+
+bool model_seq_settle(struct model_seq *seq)
+{
+    const int64_t total = model_seq_total(seq);
+    struct model_seq settled = {0};
+    if (seq->count < 2 || total > SETTLE_MAX)
+        return true;
+    for (size_t i = 0; i < seq->count; i++)
+        for (int64_t at = 0; at < model_grid_total(&seq->grids[i]); at++)
+            if (!model_seq_add(&settled, model_grid_at(&seq->grids[i], at))) {
+                model_seq_clear(&settled);
+                return false;
+            }
+    model_seq_clear(seq);
+    *seq = settled;
+    return true;
+}
+
 bool model_seq_is_moved(const struct model_seq *a, const struct model_seq *b, int64_t *ret_by)
 {
     if (a->count != b->count || a->count == 0)

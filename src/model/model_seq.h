@@ -37,6 +37,9 @@ bool model_seq_add_grid(struct model_seq *seq, struct model_grid grid);
 bool model_seq_add_seq(struct model_seq *seq, const struct model_seq *more);
 /* Appends `count` numbers of `from`, beginning at `index`. */
 bool model_seq_add_slice(struct model_seq *seq, const struct model_seq *from, int64_t index, int64_t count);
+/* Makes the grids those that number after number would give, however the sequence came together. Sequences that are
+ * irregular and very long are left as they are. */
+bool model_seq_settle(struct model_seq *seq);
 /* True if `b` is `a` moved by a constant, which is told. */
 bool model_seq_is_moved(const struct model_seq *a, const struct model_seq *b, int64_t *ret_by);
 

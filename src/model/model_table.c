@@ -101,10 +101,23 @@ static bool fill_columns(struct model_class *class, const struct model_leaf *lea
     return ok;
 }
 
+static bool settle(struct model_item *items, int count)
+{
+    bool ok = true;
+    for (int i = 0; i < count && ok; i++) {
+        ok = settle(items[i].body, items[i].count);
+        for (int p = 0; p < items[i].param_count && ok; p++)
+            ok = model_seq_settle(&items[i].params[p]);
+    }
+    return ok;
+}
+
 static bool class_begin(struct model_class *class, int64_t rank, struct model_list *list)
 {
     *class = (struct model_class){.list = *list};
     *list = (struct model_list){0};
+    if (!settle(class->list.items, class->list.count))
+        return false;
     for (int i = 0; i < class->list.count; i++)
         class->hash = rng_at(class->hash, hash_item(&class->list.items[i]));
     class->leaves = calloc((size_t)count_leaves(class->list.items, class->list.count) + 1, sizeof *class->leaves);

@@ -125,6 +125,20 @@ static void write_loop(struct writer *writer, const struct model_step *step, int
     text_add(writer->text, "end\n");
 }
 
+/* A phase of one operation with one size, through views with holes: where its data would be if each process had its
+ * own part of the file in each turn (the form of Table XI of the document). */
+static void write_layout(struct text *text, const struct model_phase_facts *phase, int depth)
+{
+    const struct model_step *step = phase->step;
+    while (step->kind == MODEL_LOOP && step->count == 1)
+        step = &step->body[0];
+    if (step->kind != MODEL_CALL || !step->holes || phase->smallest != phase->largest || phase->processes < 2)
+        return;
+    indent(text, depth);
+    text_format(text, "# equivalent layout in bytes: idP*%" PRId64 "+n*%" PRId64 "\n", phase->largest,
+                phase->largest * phase->processes);
+}
+
 static void write_phase(struct writer *writer, const struct model_step *step, int depth)
 {
     struct model_step inside = *step;
@@ -132,6 +146,7 @@ static void write_phase(struct writer *writer, const struct model_step *step, in
     text_format(writer->text, "phase %d ", step->phase);
     model_facts_phase(&writer->facts->phases[step->phase - 1], writer->text);
     text_add(writer->text, "\n");
+    write_layout(writer->text, &writer->facts->phases[step->phase - 1], depth + 1);
     inside.phase = 0;
     inside.ranks = none; /* told by the phase */
     write_steps(writer, &inside, 1, depth + 1);

@@ -118,8 +118,10 @@ static void btio_class_b(void **state)
     expect_in(text_get(&text),
               "\nloop 40\n  comm ranks=0-3 collectives=1\n"
               "  phase 1 count=40 numbers=1-40 ranks=0-3 weight=42448320 access=strided\n"
+                               "    # equivalent layout in bytes: idP*10612080+n*42448320\n"
               "    write_at_all file=1 size=10612080 offset=n*265302 etype=40 holes=yes\n  end\nend\n");
-    expect_in(text_get(&text), "\nphase 2 count=1 numbers=41 ranks=0-3 weight=1697932800 access=strided\n  loop 40\n"
+    expect_in(text_get(&text), "\nphase 2 count=1 numbers=41 ranks=0-3 weight=1697932800 access=strided\n"
+                               "  # equivalent layout in bytes: idP*10612080+n*42448320\n  loop 40\n"
                                "    read_at_all file=1 size=10612080 offset=n*265302 etype=40 holes=yes\n");
     expect_in(text_get(&text), "file 1 name=\"btio.full.out\" type=shared processes=4 access=strided pointer=explicit "
                                "calls=collective waits=blocking views=1 written=1697932800 read=1697932800\n");
@@ -210,14 +212,14 @@ static void madbench(void **state)
     assert_int_equal(model.phase_count, 5);
     const char *words = text_get(&text);
     expect_in(words, "phase 1 count=1 numbers=1 ranks=0-15 weight=4294967296 access=sequential\n  loop 8\n"
-                     "    write file=1 size=33554432 offset=n*33554432+idP*268435456\n");
+                     "    write file=1 size=33554432 offset=idP*268435456+n*33554432\n");
     expect_in(words, "phase 2 count=1 numbers=2 ranks=0-15 weight=1073741824 access=sequential\n  loop 2\n"
-                     "    read file=1 size=33554432 offset=n*33554432+idP*268435456\n");
+                     "    read file=1 size=33554432 offset=idP*268435456+n*33554432\n");
     expect_in(words, "phase 3 count=1 numbers=3 ranks=0-15 weight=6442450944 access=sequential\n  loop 6\n"
-                     "    write file=1 size=33554432 offset=n*33554432+idP*268435456\n"
-                     "    read file=1 size=33554432 offset=n*33554432+idP*268435456+67108864\n  end\nend\n");
+                     "    write file=1 size=33554432 offset=idP*268435456+n*33554432\n"
+                     "    read file=1 size=33554432 offset=idP*268435456+67108864+n*33554432\n  end\nend\n");
     expect_in(words, "phase 4 count=1 numbers=4 ranks=0-15 weight=1073741824 access=sequential\n  loop 2\n"
-                     "    write file=1 size=33554432 offset=n*33554432+idP*268435456+201326592\n");
+                     "    write file=1 size=33554432 offset=idP*268435456+201326592+n*33554432\n");
     expect_in(words, "phase 5 count=1 numbers=5 ranks=0-15 weight=4294967296 access=sequential\n  loop 8\n    read ");
     expect_in(words, "type=shared processes=16 access=sequential pointer=individual calls=independent waits=blocking");
     text_clear(&text);
