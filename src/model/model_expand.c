@@ -87,7 +87,14 @@ static pl_status walk_call(struct walk *walk, const struct model_step *step)
     return PL_OK;
 }
 
-/* `ranks`: who does it, as told around; NULL: each step tells. */
+/* Each event of communication is a tick; where it is not known how many there were, it is one. */
+static int64_t ticks_of(const struct model_step *step)
+{
+    const double mean = step->observed.calls > 0 ? step->observed.events / (double)step->observed.calls : 1;
+    return mean > 1 ? (int64_t)(mean + 0.5) : 1;
+}
+
+/* `told`: who does it is told around; else each step tells. */
 static pl_status walk_steps(struct walk *walk, const struct model_step *steps, int count, bool told)
 {
     pl_status status = PL_OK;
@@ -99,7 +106,7 @@ static pl_status walk_steps(struct walk *walk, const struct model_step *steps, i
         if (step->kind == MODEL_CALL)
             status = walk_call(walk, step);
         else if (step->kind == MODEL_COMM)
-            walk->tick++;
+            walk->tick += ticks_of(step);
         for (int64_t turn = 0; turn < step->turns && status == PL_OK && !walk->stopped; turn++)
             status = walk_steps(walk, step->body, step->count, told || tells);
     }

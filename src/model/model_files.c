@@ -112,9 +112,10 @@ static int64_t number_behind(const char *text, const char *key, int64_t otherwis
 
 static void note_view(struct model_file_state *state, const char *detail)
 {
-    const int64_t size = number_behind(detail, "size", 0);
+    const int64_t size = number_behind(detail, "size", number_behind(detail, "filetype_bytes", 0));
+    const int64_t extent = number_behind(detail, "extent", number_behind(detail, "filetype_extent", size));
     state->etype_bytes = number_behind(detail, "etype_bytes", 1);
-    state->holes = size != number_behind(detail, "extent", size);
+    state->holes = size != extent;
 }
 
 static const struct {

@@ -118,7 +118,7 @@ static void btio_class_b(void **state)
     expect_in(text_get(&text),
               "\nloop 40\n  comm ranks=0-3 collectives=1\n"
               "  phase 1 count=40 numbers=1-40 ranks=0-3 weight=42448320 access=strided\n"
-                               "    # equivalent layout in bytes: idP*10612080+n*42448320\n"
+              "    # equivalent layout in bytes: idP*10612080+n*42448320\n"
               "    write_at_all file=1 size=10612080 offset=n*265302 etype=40 holes=yes\n  end\nend\n");
     expect_in(text_get(&text), "\nphase 2 count=1 numbers=41 ranks=0-3 weight=1697932800 access=strided\n"
                                "  # equivalent layout in bytes: idP*10612080+n*42448320\n  loop 40\n"
