@@ -128,11 +128,20 @@ static bool cut(struct model_joint *longer, int64_t collectives, struct model_jo
     return true;
 }
 
+/* Whether the first ranks of both ask for the same sizes. */
+static bool same_sizes(const struct model_joint *a, const struct model_joint *b)
+{
+    for (int i = 0; i < a->count && i < b->count; i++)
+        if (!same_sizes(&a->body[i], &b->body[i]))
+            return false;
+    return a->kind != MODEL_CALL || a->item->bytes == b->item->bytes;
+}
+
 /* Where `wanted` is found from `at` on, before any collective: -1 if nowhere. */
-static int find_ahead(const struct model_joint *list, int at, const struct model_joint *wanted)
+static int find_ahead(const struct model_joint *list, int at, const struct model_joint *wanted, bool sizes)
 {
     for (; at < list->count; at++) {
-        if (matches(&list->body[at], wanted))
+        if (matches(&list->body[at], wanted) && (!sizes || same_sizes(&list->body[at], wanted)))
             return at;
         if (collectives_of(&list->body[at]) > 0)
             return -1;
@@ -176,14 +185,27 @@ static bool pass_both(struct merge *merge)
     return pass(merge, 0) && ok;
 }
 
-/* Which list goes on where the two do not match here. */
+/* Whether the next items of both are one step. Sizes may differ, unless there is one of the same size further on. */
+static bool meets(const struct merge *merge)
+{
+    const struct model_joint *a = &merge->list[0]->body[merge->at[0]], *b = &merge->list[1]->body[merge->at[1]];
+    if (!matches(a, b))
+        return false;
+    return a->has_comm || same_sizes(a, b) ||
+           (find_ahead(merge->list[0], merge->at[0] + 1, b, true) < 0 &&
+            find_ahead(merge->list[1], merge->at[1] + 1, a, true) < 0);
+}
+
+/* Which list goes on where the two do not meet. */
 static int choose_side(const struct merge *merge)
 {
     const struct model_joint *a = &merge->list[0]->body[merge->at[0]], *b = &merge->list[1]->body[merge->at[1]];
-    if (find_ahead(merge->list[0], merge->at[0], b) >= 0)
-        return 0;
-    if (find_ahead(merge->list[1], merge->at[1], a) >= 0)
-        return 1;
+    for (int sizes = 1; sizes >= 0; sizes--) {
+        if (find_ahead(merge->list[0], merge->at[0] + sizes, b, sizes) >= 0)
+            return 0;
+        if (find_ahead(merge->list[1], merge->at[1] + sizes, a, sizes) >= 0)
+            return 1;
+    }
     return collectives_of(a) > 0 && collectives_of(b) == 0;
 }
 
@@ -196,7 +218,7 @@ static bool merge_bodies(struct model_joint *a, struct model_joint *b)
             ok = pass(&merge, merge.at[0] == a->count);
         else if (merge.position[0] != merge.position[1])
             ok = pass(&merge, merge.position[1] < merge.position[0]);
-        else if (matches(&a->body[merge.at[0]], &b->body[merge.at[1]]))
+        else if (meets(&merge))
             ok = pass_both(&merge);
         else
             ok = pass(&merge, choose_side(&merge));

@@ -21,6 +21,7 @@ struct reader {
     struct model_lines lines;
     struct model model;
     struct told *files, *phases;
+    struct model_ranks ranks; /* of the step, or of the phase around it: not owned */
     struct pl_error *error;
 };
 
@@ -66,6 +67,7 @@ static pl_status take_ranks(struct reader *reader, const struct model_line *word
     if (ranks->ranges[ranks->count - 1].last >= reader->model.ranks)
         return model_line_fail(&reader->lines, "ranks=%s: the program has the ranks 0 to %" PRId64, text,
                                reader->model.ranks - 1);
+    reader->ranks = *ranks;
     return PL_OK;
 }
 
@@ -90,6 +92,20 @@ static pl_status take_text(struct reader *reader, const struct model_line *words
     return *ret_text ? PL_OK : fail_memory(reader);
 }
 
+/* A formula must have a value for every rank, at the first execution. */
+static pl_status check_value(struct reader *reader, const struct model_value *value, const char *key, int64_t min)
+{
+    const struct model_ranks *ranks = &reader->ranks;
+    for (int64_t rank = -1; value->formula && (rank = model_ranks_next(ranks, rank)) >= 0;) {
+        int64_t number;
+        if (!model_formula_value(value->formula, rank, 0, &number))
+            return model_line_fail(&reader->lines, "%s has no value for rank %" PRId64, key, rank);
+        if (number < min)
+            return model_line_fail(&reader->lines, "%s is negative for rank %" PRId64, key, rank);
+    }
+    return PL_OK;
+}
+
 /* What an operation must have, and may not have. */
 static pl_status check_call(struct reader *reader, const struct model_step *step)
 {
@@ -102,7 +118,10 @@ static pl_status check_call(struct reader *reader, const struct model_step *step
         return model_line_fail(&reader->lines, "offset= is missing");
     if (step->access && is.pointer == MODEL_SHARED && step->offset.text)
         return model_line_fail(&reader->lines, "the shared file pointer has no offset=");
-    return PL_OK;
+    pl_status status = check_value(reader, &step->size, "size", 0);
+    if (status == PL_OK)
+        status = check_value(reader, &step->offset, "offset", 0);
+    return status == PL_OK ? check_value(reader, &step->instance, "instance", 0) : status;
 }
 
 static pl_status read_call(struct reader *reader, const struct model_line *words, bool in_phase,
@@ -232,8 +251,9 @@ static pl_status read_steps(struct reader *reader, bool in_phase, struct model_s
             return model_line_fail(&reader->lines, "the file ends inside of the steps");
         if (depth > 0 && strcmp(words.word[0], "end") == 0)
             return parent->count ? PL_OK : model_line_fail(&reader->lines, "nothing stands before this 'end'");
-        if (depth == 0 && strcmp(words.word[0], "end-steps") == 0)
-            return model_line_sum(&reader->lines, &words);
+        if (strcmp(words.word[0], "end-steps") == 0)
+            return depth == 0 ? model_line_sum(&reader->lines, &words)
+                              : model_line_fail(&reader->lines, "an 'end' is missing before it");
         if (parent->count == capacity) {
             capacity = capacity ? 2 * capacity : 4;
             struct model_step *body = realloc(parent->body, (size_t)capacity * sizeof *body);

@@ -226,12 +226,274 @@ static void madbench(void **state)
     model_clear(&model);
 }
 
+/* ---- what makes programs hard ---- */
+
+/* Rank 0 writes a header into each dump, the last two ranks only communicate. */
+static void use_writers(struct model_builder *builder, const struct model *model, int rank)
+{
+    struct tree_maker *maker = tree_new(rank, 8);
+    const int file = tree_file(maker, "dump");
+    tree_call(maker, "MPI_File_open", "open", file);
+    tree_loop(maker, 10);
+    tree_comm(maker, 3 + rank, 2);
+    if (rank == 0)
+        tree_access(maker, "MPI_File_write_at", file, 512, 0, 7 * 4096 + 512);
+    if (rank < 6)
+        tree_access(maker, "MPI_File_write_at", file, 4096, 512 + 4096 * (int64_t)rank, 7 * 4096 + 512);
+    tree_end(maker);
+    tree_comm(maker, 1, 1);
+    tree_call(maker, "MPI_File_close", "close", file);
+    use(maker, builder, model);
+}
+
+static void subsets_of_ranks(void **state)
+{
+    (void)state;
+    struct model_builder *builder = model_builder_new();
+    struct model model;
+    struct text text = {0};
+    for (int rank = 0; rank < 8; rank++)
+        use_writers(builder, NULL, rank);
+    finish(builder, &model);
+    through_text(&model, &text);
+    for (int rank = 0; rank < 8; rank++)
+        use_writers(NULL, &model, rank);
+    assert_int_equal(model.phase_count, 2);
+    expect_in(text_get(&text), "loop 10\n  comm ranks=0-5 collectives=2\n"
+                               "  phase 1 count=10 numbers=1-19/2 ranks=0 weight=512 access=strided\n");
+    expect_in(text_get(&text), "  phase 2 count=10 numbers=2-20/2 ranks=0-5 weight=24576 access=strided\n"
+                               "    write_at file=1 size=4096 offset=idP*4096+512+n*29184\n");
+    expect_in(text_get(&text), "comm ranks=6-7 collectives=21\n");
+    text_clear(&text);
+    model_clear(&model);
+}
+
+/* A file for each process and step, opened in the course; names with and without zeros before the number. */
+static void use_own_files(struct model_builder *builder, const struct model *model, int rank, int steps)
+{
+    struct tree_maker *maker = tree_new(rank, 12);
+    for (int step = 0; step < steps; step++) {
+        char name[64];
+        snprintf(name, sizeof name, "out/step%d.%03d", step * 5, rank);
+        const int file = tree_file(maker, name);
+        maker->files[file].ranks = 1;
+        maker->files[file].first_rank = rank;
+        tree_call(maker, "MPI_File_open", "open", file);
+        tree_access(maker, "MPI_File_write", file, 1000 + rank, 0, 0);
+        tree_call(maker, "MPI_File_close", "close", file);
+        tree_comm(maker, 1, 1);
+    }
+    use(maker, builder, model);
+}
+
+static bool take_names(void *context, const struct model_event *event)
+{
+    struct text *names = context;
+    struct pl_error error;
+    if (event->step->name) {
+        assert_int_equal(model_render(event->step->name, event->rank, event->n, names, &error), PL_OK);
+        text_add(names, " ");
+    }
+    return true;
+}
+
+static void a_file_for_each_process(void **state)
+{
+    (void)state;
+    struct model_builder *builder = model_builder_new();
+    struct model model;
+    struct pl_error error;
+    struct text text = {0}, names = {0};
+    for (int rank = 0; rank < 12; rank++)
+        use_own_files(builder, NULL, rank, 30);
+    finish(builder, &model);
+    through_text(&model, &text);
+    for (int rank = 0; rank < 12; rank++)
+        use_own_files(NULL, &model, rank, 30);
+    expect_in(text_get(&text), "loop 30\n  open ranks=0-11 file=1 instance=n name=\"out/step{n*5}.{idP:3}\" "
+                               "with=\"amode=create|rdwr ranks=1 first={idP}\"\n");
+    expect_in(text_get(&text), "    write file=1 instance=n size=idP+1000 offset=0\n");
+    expect_in(text_get(&text), "type=unique processes=12 ");
+    assert_int_equal(model.file_count, 1);
+    assert_int_equal(model_expand(&model, 11, take_names, &names, &error), PL_OK);
+    expect_in(text_get(&names), "out/step0.011 out/step5.011 out/step10.011 ");
+    text_clear(&names);
+    text_clear(&text);
+    model_clear(&model);
+}
+
+/* HDF5: rank 0 writes small structures beside the data of all. */
+static void use_hdf5(struct model_builder *builder, const struct model *model, int rank)
+{
+    struct tree_maker *maker = tree_new(rank, 4);
+    const int file = tree_file(maker, "a.h5");
+    tree_call(maker, "MPI_File_open", "open", file);
+    if (rank == 0) {
+        tree_access(maker, "MPI_File_write_at", file, 96, 0, 0);
+        tree_access(maker, "MPI_File_write_at", file, 544, 96, 0);
+        tree_access(maker, "MPI_File_write_at", file, 120, 680, 0);
+    }
+    tree_comm(maker, 1, 1);
+    tree_access(maker, "MPI_File_write_at_all", file, 1 << 20, 2048 + ((int64_t)rank << 20), 0);
+    tree_comm(maker, 1, 1);
+    use(maker, builder, model);
+}
+
+static void metadata_is_kept_apart(void **state)
+{
+    (void)state;
+    struct model_builder *builder = model_builder_new();
+    struct model model;
+    struct text text = {0};
+    for (int rank = 0; rank < 4; rank++)
+        use_hdf5(builder, NULL, rank);
+    finish(builder, &model);
+    through_text(&model, &text);
+    expect_in(text_get(&text), "phase 1 count=1 numbers=1 ranks=0 weight=96 access=sequential kind=metadata\n");
+    expect_in(text_get(&text), "phase 4 count=1 numbers=4 ranks=0-3 weight=4194304 access=sequential\n");
+    expect_words(&model, "4 phases: 1 × collective sequential write of 1 MiB by each of 4 processes, "
+                         "3 of small accesses to metadata; 4.0 MiB written, 0 bytes read; shared file");
+    text_clear(&text);
+    model_clear(&model);
+}
+
+/* The same file open twice at once, failed calls, a shared pointer, and 10^9 calls that are never gone through. */
+static void odd_calls(void **state)
+{
+    (void)state;
+    struct model_builder *builder = model_builder_new();
+    struct tree_maker *maker = tree_new(0, 1);
+    struct model model;
+    struct text text = {0};
+    const int first = tree_file(maker, "same"), second = tree_file(maker, "same");
+    tree_call(maker, "MPI_File_open", "open", first);
+    tree_call(maker, "MPI_File_open", "open", second);
+    tree_access(maker, "MPI_File_write_shared", first, 10, -1, 0);
+    tree_access(maker, "MPI_File_read_at", second, 10, 5, 0)->code = 35;
+    tree_loop(maker, 1000);
+    tree_loop(maker, 1000000);
+    tree_access(maker, "MPI_File_read_at_all_c", second, 8, 0, 8)->stride[1] = 1 << 30;
+    tree_end(maker);
+    tree_comm(maker, 1, 1);
+    tree_end(maker);
+    add(builder, tree_done(maker));
+    tree_free(maker);
+    finish(builder, &model);
+    through_text(&model, &text);
+    assert_int_equal(model.file_count, 2);
+    assert_int_equal(model.failed_calls, 1);
+    expect_in(text_get(&text), "  write_shared file=1 size=10\n");
+    expect_in(text_get(&text), "loop 1000000\n      read_at_all file=2 size=8 "
+                               "offset=n/1000000*1073741824+n%1000000*8\n");
+    text_clear(&text);
+    model_clear(&model);
+}
+
+/* ---- files that a person has edited ---- */
+
+static const char GOOD[] = "piolet-model 1\nprogram app\nranks 4\n"
+                           "file 1 name=\"a\" type=shared processes=4 access=sequential pointer=explicit "
+                           "calls=independent waits=blocking views=0 written=400 read=0\nsteps\n"
+                           "open ranks=0-3 file=1 name=\"a\"\n"
+                           "phase 1 count=1 numbers=1 ranks=0-3 weight=400 access=sequential\n"
+                           "  write_at file=1 size=100 offset=idP*100\nend\n"
+                           "end-steps 8 -\n";
+
+static void wrong_files_are_told_by_line(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *from, *to, *message;
+    } CASES[] = {{"piolet-model 1", "piolet-model 2", "m:1: a model file begins with 'piolet-model 1'"},
+                 {"ranks 4\n", "ranks 0\n", "m:3: expected program"},
+                 {"written=400", "written=300", "m:4: from the steps follows 'name=\"a\" type=shared"},
+                 {"open ranks=0-3", "open ranks=0-4", "m:6: ranks=0-4: the program has the ranks 0 to 3"},
+                 {"open ranks=0-3 ", "open ", "m:6: ranks= is missing"},
+                 {"weight=400", "weight=40", "m:7: from the steps follows 'count=1"},
+                 {"phase 1", "phase 2", "m:7: this is phase 1"},
+                 {"offset=idP*100", "offset=idP**100", "m:8: offset: a formula has '*100'"},
+                 {"offset=idP*100", "ofset=idP*100", "m:8: 'write_at' has no 'ofset='"},
+                 {" offset=idP*100", "", "m:8: offset= is missing"},
+                 {"offset=idP*100", "offset=[0,1][idP]", "m:8: offset has no value for rank 2"},
+                 {"size=100", "size=-1", "m:8: size is negative for rank 0"},
+                 {"file=1 size", "file=2 size", "m:8: file=2 must be a whole number from 1 to 1"},
+                 {"write_at ", "sync ", "m:8: 'sync' is no operation that moves data"},
+                 {"\nend\n", "\n", "m:9: an 'end' is missing before it"},
+                 {"end-steps 8 -", "end-steps 8 00", "m:10: the lines above have been changed"}};
+    struct model model;
+    struct pl_error error;
+    assert_int_equal(model_read("m", GOOD, &model, &error), PL_OK);
+    model_clear(&model);
+    for (size_t i = 0; i < sizeof CASES / sizeof CASES[0]; i++) {
+        struct text text = {0};
+        const char *at = strstr(GOOD, CASES[i].from);
+        assert_non_null(at);
+        text_append(&text, GOOD, (size_t)(at - GOOD));
+        text_add(&text, CASES[i].to);
+        text_add(&text, at + strlen(CASES[i].from));
+        if (model_read("m", text_get(&text), &model, &error) == PL_OK)
+            fail_msg("accepted:\n%s", text_get(&text));
+        expect_in(error.text, CASES[i].message);
+        text_clear(&text);
+    }
+}
+
+static void differences_are_told(void **state)
+{
+    (void)state;
+    struct model a, b;
+    struct pl_error error;
+    struct text text = {0}, other = {0};
+    const char *at = strstr(GOOD, "offset=idP*100");
+    text_append(&other, GOOD, (size_t)(at - GOOD));
+    text_add(&other, "offset=idP*200");
+    text_add(&other, at + strlen("offset=idP*100"));
+    assert_int_equal(model_read("a", GOOD, &a, &error), PL_OK);
+    assert_int_equal(model_read("b", text_get(&other), &b, &error), PL_OK);
+    assert_int_equal(model_diff(&a, &a, &text), 0);
+    assert_string_equal(text_get(&text), "");
+    assert_int_equal(model_diff(&a, &b, &text), 2);
+    assert_string_equal(text_get(&text), "<   write_at file=1 size=100 offset=idP*100\n"
+                                         ">   write_at file=1 size=100 offset=idP*200\n");
+    text_clear(&text);
+    text_clear(&other);
+    model_clear(&a);
+    model_clear(&b);
+}
+
+/* ---- many ranks ---- */
+
+static void many_ranks(void **state)
+{
+    (void)state;
+    enum { RANKS = 5000 };
+    struct model_builder *builder = model_builder_new();
+    struct model model;
+    struct text text = {0};
+    for (int rank = 0; rank < RANKS; rank++)
+        use_btio(builder, NULL, rank, RANKS, rank % 100 < 42 ? 410000 : 400000);
+    finish(builder, &model);
+    model_write(&model, false, &text);
+    expect_in(text_get(&text), "ranks=0-4999 weight=2021000000 ");
+    use_btio(NULL, &model, RANKS - 1, RANKS, 400000);
+    assert_in_range(text.length, 1, 20000); /* the file does not grow with the ranks */
+    text_clear(&text);
+    model_clear(&model);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(btio_class_b),
         cmocka_unit_test(btio_class_c),
         cmocka_unit_test(madbench),
+        cmocka_unit_test(subsets_of_ranks),
+        cmocka_unit_test(a_file_for_each_process),
+        cmocka_unit_test(metadata_is_kept_apart),
+        cmocka_unit_test(odd_calls),
+        cmocka_unit_test(wrong_files_are_told_by_line),
+        cmocka_unit_test(differences_are_told),
+        cmocka_unit_test(many_ranks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
