@@ -89,11 +89,32 @@ static pl_status read_model(const char *path, struct model *ret_model, struct pl
     return status;
 }
 
+/* Prints a text in lines of at most 80 columns; bytes that continue a character of UTF-8 have none. */
+static void print_wrapped(FILE *stream, const char *text)
+{
+    int column = 0;
+    while (*text) {
+        size_t length = strcspn(text, " ");
+        int columns = 0;
+        for (size_t i = 0; i < length; i++)
+            columns += ((unsigned char)text[i] & 0xc0) != 0x80;
+        if (column > 0 && column + 1 + columns > 80) {
+            fputc('\n', stream);
+            column = 0;
+        }
+        fprintf(stream, "%s%.*s", column ? " " : "", (int)length, text);
+        column += columns + (column > 0);
+        text += length;
+        text += *text == ' ';
+    }
+    fputc('\n', stream);
+}
+
 static void tell(FILE *stream, const struct model *model)
 {
     struct text words = {0};
     model_words(model, &words);
-    fprintf(stream, "%s\n", text_get(&words));
+    print_wrapped(stream, text_get(&words));
     if (model->incomplete_ranks > 0)
         fprintf(stream, "The traces of %lld ranks end early: the program was killed, or could not write them.\n",
                 (long long)model->incomplete_ranks);

@@ -106,34 +106,41 @@ void model_form_add_name(struct model_form *form, const char *name)
     form->failed |= form->text.failed;
 }
 
-/* The length of what is kept as it is, at `c`: a hint, or something in quotes. */
-static size_t kept(const char *detail, const char *c)
+/* The length of a hint at `c`, which is kept as it is; 0: there is none. */
+static size_t hint_length(const char *detail, const char *c)
 {
-    const bool begins = c == detail || c[-1] == ' ';
-    size_t length = begins && strncmp(c, "hint.", 5) == 0 ? strcspn(c, "\" ") : 0;
-    if (c[length] == '"' && (length || *c == '"'))
-        length += 1 + strcspn(c + length + 1, "\"") + 1;
-    return length > strlen(c) ? strlen(c) : length;
+    if ((c != detail && c[-1] != ' ') || strncmp(c, "hint.", 5) != 0)
+        return 0;
+    size_t length = strcspn(c, "\" ");
+    if (c[length] == '"')
+        length += 2 + strcspn(c + length + 1, "\"");
+    return length < strlen(c) ? length : strlen(c);
+}
+
+/* The length of a number at `c`; 0 for one that is part of a word, or that would not be written the same again. */
+static size_t number_length(const char *detail, const char *c)
+{
+    if (c != detail && (isalnum((unsigned char)c[-1]) || strchr("_.", c[-1])))
+        return 0;
+    const char *first = c + (*c == '-');
+    const size_t digits = strspn(first, "0123456789");
+    if (digits == 0 || digits > DIGITS_MAX || (*first == '0' && (digits > 1 || first > c)))
+        return 0;
+    return (size_t)(first - c) + digits;
 }
 
 void model_form_add_detail(struct model_form *form, const char *detail)
 {
     for (const char *c = detail; *c;) {
-        const size_t keep = kept(detail, c);
-        const bool free_standing = c == detail || !(isalnum((unsigned char)c[-1]) || strchr("_.", c[-1]));
-        const size_t digits = strspn(c + (*c == '-'), "0123456789");
-        if (keep) {
-            text_append(&form->text, c, keep);
-            c += keep;
-        } else if (free_standing && digits > 0 && digits <= DIGITS_MAX) {
-            char *end;
-            add_number(form, strtoll(c, &end, 10));
-            add_slot(form);
-            c = end;
-        } else {
-            text_append(&form->text, c, 1);
-            c++;
+        const size_t hint = hint_length(detail, c), number = number_length(detail, c);
+        if (hint || !number) {
+            text_append(&form->text, c, hint ? hint : 1);
+            c += hint ? hint : 1;
+            continue;
         }
+        add_number(form, strtoll(c, NULL, 10));
+        add_slot(form);
+        c += number;
     }
     form->failed |= form->text.failed;
 }

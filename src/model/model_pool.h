@@ -34,8 +34,8 @@ struct model_form { /* {0} is empty */
 void model_form_clear(struct model_form *form);
 /* Appends the name of a file: each run of digits gives two numbers, its value and how many digits it has. */
 void model_form_add_name(struct model_form *form, const char *name);
-/* Appends "KEY=VALUE" pairs: a number gives one number. Numbers that are part of a word, in quotes, or of a hint stay
- * text. */
+/* Appends "KEY=VALUE" pairs: each number gives one. What is part of a word, of a hint, or begins with zeros stays text.
+ */
 void model_form_add_detail(struct model_form *form, const char *detail);
 
 #endif
