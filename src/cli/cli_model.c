@@ -13,18 +13,19 @@
 
 extern const struct cli_verb cli_verb_model;
 
-enum { OUTPUT = 1, PLOT, CHECK, DIFF, DUMP };
+enum { OUTPUT = 1, PLOT, CHECK, DIFF, DUMP, EXPAND };
 
 struct request {
     const char *output, *plot;
-    int task; /* CHECK, DIFF, DUMP; 0: make a model */
+    int task; /* CHECK, DIFF, DUMP, EXPAND; 0: make a model */
     const char *operands[2];
     int operand_count;
 };
 
 static int parse(struct request *request, int argc, char **argv)
 {
-    static const char *const NAMES[] = {[CHECK] = "--check", [DIFF] = "--diff", [DUMP] = "--dump"};
+    static const char *const NAMES[] = {
+        [CHECK] = "--check", [DIFF] = "--diff", [DUMP] = "--dump", [EXPAND] = "--expand"};
     const char *argument;
     int option;
     while ((option = cli_next(&cli_verb_model, argc, argv, &argument)) > CLI_END) {
@@ -43,15 +44,16 @@ static int parse(struct request *request, int argc, char **argv)
     const int wanted = request->task == DIFF ? 2 : 1;
     if (argc - optind != wanted)
         return cli_usage_error(&cli_verb_model, "%s",
-                               request->task == DIFF    ? "--diff needs two model files"
-                               : request->task == CHECK ? "--check needs one model file"
-                                                        : "which DIR? (one directory with a trace)");
+                               request->task == DIFF     ? "--diff needs two model files"
+                               : request->task == CHECK  ? "--check needs one model file"
+                               : request->task == EXPAND ? "--expand needs one model file"
+                                                         : "which DIR? (one directory with a trace)");
     for (int i = 0; i < wanted; i++)
         request->operands[request->operand_count++] = argv[optind + i];
-    if ((request->task == DUMP || request->task == DIFF) && (request->output || request->plot))
-        return cli_usage_error(&cli_verb_model, "%s takes no --output and no --plot", NAMES[request->task]);
-    if (request->task == CHECK && request->output)
-        return cli_usage_error(&cli_verb_model, "--check takes no --output");
+    if (request->task && request->output)
+        return cli_usage_error(&cli_verb_model, "%s takes no --output", NAMES[request->task]);
+    if (request->task && request->task != CHECK && request->plot)
+        return cli_usage_error(&cli_verb_model, "%s takes no --plot", NAMES[request->task]);
     return CLI_OK;
 }
 
@@ -162,6 +164,33 @@ static int diff(const struct request *request)
     return differences ? CLI_FAILED : CLI_OK;
 }
 
+static bool print_event(void *context, const struct model_event *event)
+{
+    (void)context;
+    char offset[24] = "-", size[24] = "-";
+    if (event->size >= 0)
+        snprintf(size, sizeof size, "%lld", (long long)event->size);
+    if (event->offset >= 0)
+        snprintf(offset, sizeof offset, "%lld", (long long)event->offset);
+    printf("%5lld %4d %-28s %16s %10lld %14s\n", (long long)event->rank, event->step->file + 1, event->step->operation,
+           offset, (long long)event->tick, size);
+    return true;
+}
+
+static int expand(const struct request *request)
+{
+    struct model model;
+    struct pl_error error;
+    pl_status status = read_model(request->operands[0], &model, &error);
+    if (status != PL_OK)
+        return complain(&error, CLI_USAGE);
+    printf("%5s %4s %-28s %16s %10s %14s\n", "IdP", "IdF", "operation", "Offset", "tick", "RequestSize");
+    for (int64_t rank = 0; rank < model.ranks && status == PL_OK; rank++)
+        status = model_expand(&model, rank, print_event, NULL, &error);
+    model_clear(&model);
+    return status == PL_OK ? CLI_OK : complain(&error, CLI_FAILED);
+}
+
 /* ---- traces ---- */
 
 /* Gives the trees of all ranks to `take`, one after the other, so that only one is in memory. */
@@ -256,6 +285,8 @@ static int model_run(int argc, char **argv)
         return diff(&request);
     case DUMP:
         return dump(&request);
+    case EXPAND:
+        return expand(&request);
     default:
         return make(&request);
     }
@@ -264,7 +295,7 @@ static int model_run(int argc, char **argv)
 const struct cli_verb cli_verb_model = {
     .name = "model",
     .summary = "the I/O phases of a program from its trace",
-    .synopsis = "[OPTION]... DIR | --check FILE | --diff FILE FILE | --dump DIR",
+    .synopsis = "[-o FILE] DIR | --check FILE | --diff FILE FILE | --expand FILE | --dump DIR",
     .details = "DIR holds the trace that 'piolet trace' made. The model goes to FILE or to standard\n"
                "output, and a few words tell what it says.",
     .options = (const struct cli_option[]){{OUTPUT, "output", 'o', "FILE", "where to write the model"},
@@ -274,6 +305,7 @@ const struct cli_verb cli_verb_model = {
                                            {CHECK, "check", 0, NULL,
                                             "read a model file and check it; also with --plot"},
                                            {DIFF, "diff", 0, NULL, "tell in what two model files differ"},
+                                           {EXPAND, "expand", 0, NULL, "print every call that a model file says"},
                                            {DUMP, "dump", 0, NULL, "print every call of the trace in DIR"},
                                            {0}},
     .run = model_run,

@@ -12,16 +12,19 @@
 enum { RANKS_MAX = 32, POINTS_MAX = 12000, WIDTH = 900, HEIGHT = 860 };
 
 struct points {
-    double *tick, *offset, *end, *rank;
+    double *tick, *offset, *rank;
+    double *place, *size; /* of the strip */
     size_t count;
 };
+
+enum { TICK, OFFSET, RANK, PLACE, SIZE, COLUMNS }; /* columns, in the order of their memory */
 
 struct picture {
     const struct model *model;
     const struct model_facts *facts;
     struct points points[2]; /* writes, reads */
     int file;
-    int64_t ranks, ranks_drawn, seen;
+    int64_t ranks, ranks_drawn;
     size_t room; /* points that a rank may have */
     size_t taken;
     bool left_out, views;
@@ -43,7 +46,11 @@ static bool take_point(void *context, const struct model_event *event)
     picture->views |= step->holes;
     points->tick[points->count] = (double)event->tick;
     points->offset[points->count] = (double)event->offset * etype;
-    points->end[points->count] = (double)event->offset * etype + (double)event->size;
+    points->size[points->count] = (double)event->size;
+    points->place[points->count] =
+        step->holes ? ((double)event->n * (double)picture->facts->files[step->file].processes + (double)event->rank) *
+                          (double)event->size
+                    : points->offset[points->count];
     points->rank[points->count++] = (double)event->rank;
     return true;
 }
@@ -55,12 +62,13 @@ static pl_status collect(struct picture *picture, struct pl_error *error)
     picture->room = POINTS_MAX / (size_t)picture->ranks_drawn;
     for (int i = 0; i < 2; i++) {
         struct points *points = &picture->points[i];
-        points->tick = malloc(4 * POINTS_MAX * sizeof *points->tick);
+        points->tick = malloc((size_t)COLUMNS * POINTS_MAX * sizeof *points->tick);
         if (!points->tick)
             return pl_fail(error, PL_E_NOMEM, "not enough memory for a picture");
         points->offset = points->tick + POINTS_MAX;
-        points->end = points->offset + POINTS_MAX;
-        points->rank = points->end + POINTS_MAX;
+        points->rank = points->offset + POINTS_MAX;
+        points->place = points->rank + POINTS_MAX;
+        points->size = points->place + POINTS_MAX;
     }
     pl_status status = PL_OK;
     for (int64_t i = 0; i < picture->ranks_drawn && status == PL_OK; i++) {
@@ -70,12 +78,14 @@ static pl_status collect(struct picture *picture, struct pl_error *error)
     return status;
 }
 
-static double largest(const struct picture *picture, bool offsets)
+/* The largest sum of two columns, the second may be missing. */
+static double largest(const struct picture *picture, size_t column, size_t more)
 {
     double most = 1;
     for (int i = 0; i < 2; i++)
         for (size_t k = 0; k < picture->points[i].count; k++) {
-            const double value = offsets ? picture->points[i].end[k] : picture->points[i].tick[k];
+            const double *first = picture->points[i].tick; /* all columns stand behind it */
+            const double value = first[column * POINTS_MAX + k] + (more ? first[more * POINTS_MAX + k] : 0);
             most = value > most ? value : most;
         }
     return most;
@@ -88,7 +98,7 @@ static const struct plot_style STYLES[] = {{.colour = 1, .filled = true},
 static void draw_strip(struct plot *plot, const struct points *points, struct plot_style style, double shift)
 {
     for (size_t i = 0; i < points->count; i++) {
-        const double x[] = {points->offset[i], points->end[i]};
+        const double x[] = {points->place[i], points->place[i] + points->size[i]};
         const double y[] = {points->rank[i] + shift, points->rank[i] + shift};
         plot_line(plot, x, y, 2, style);
     }
@@ -96,13 +106,16 @@ static void draw_strip(struct plot *plot, const struct points *points, struct pl
 
 static void draw_panels(struct plot *plot, const struct picture *picture)
 {
-    const struct plot_axis tick = {.min = 0, .max = largest(picture, false), .whole = true, .label = "tick"};
-    const struct plot_axis offset = {.min = 0, .max = largest(picture, true), .unit = PLOT_BYTES, .label = "offset"};
+    const struct plot_axis tick = {.min = 0, .max = largest(picture, TICK, 0), .whole = true, .label = "tick"};
+    const struct plot_axis offset = {
+        .min = 0, .max = largest(picture, OFFSET, SIZE), .unit = PLOT_BYTES, .label = "offset"};
+    const struct plot_axis place = {
+        .min = 0, .max = largest(picture, PLACE, SIZE), .unit = PLOT_BYTES, .label = "place in the file"};
     const struct plot_axis rank = {.min = -0.5, .max = (double)picture->ranks - 0.5, .whole = true, .label = "process"};
     const struct plot_panel panels[] = {
         {.box = {90, 100, 680, 200}, .x = tick, .y = offset, .title = "Offset by logical time"},
         {.box = {90, 370, 680, 160}, .x = tick, .y = rank, .title = "Processes by logical time"},
-        {.box = {90, 600, 680, 180}, .x = offset, .y = rank, .title = "Spatial strip: which process is where"}};
+        {.box = {90, 600, 680, 180}, .x = place, .y = rank, .title = "Spatial strip: which process is where"}};
     for (int panel = 0; panel < 3; panel++) {
         plot_panel(plot, &panels[panel]);
         for (int i = 0; i < 2; i++) {
@@ -130,7 +143,9 @@ static pl_status draw(void *context, FILE *stream, struct pl_error *error)
     plot_begin(&plot, stream, WIDTH, HEIGHT, title, subtitle);
     draw_panels(&plot, picture);
     if (picture->views)
-        plot_caption(&plot, 90, 68, "Offsets are those in the views of the processes, which leave bytes out.");
+        plot_caption(
+            &plot, 90, 68,
+            "Offsets are those in the views of the processes; the strip shows the equivalent layout without views.");
     if (picture->left_out || picture->ranks_drawn < picture->ranks)
         plot_caption(&plot, 90, HEIGHT - 16, "Not all is drawn: the first accesses of each of some processes.");
     plot_end(&plot);
