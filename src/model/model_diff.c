@@ -28,6 +28,11 @@ static bool split(const struct model *model, struct lines *lines)
     return lines->line != NULL;
 }
 
+static bool same(const char *a, const char *b)
+{
+    return a && b && strcmp(a, b) == 0;
+}
+
 static void clear(struct lines *lines)
 {
     text_clear(&lines->text);
@@ -42,9 +47,9 @@ static int *common(char **a, size_t a_count, char **b, size_t b_count)
     for (size_t i = a_count; length && i-- > 0;)
         for (size_t j = b_count; j-- > 0;) {
             const int skip_a = length[(i + 1) * (b_count + 1) + j], skip_b = length[i * (b_count + 1) + j + 1];
-            length[i * (b_count + 1) + j] = strcmp(a[i], b[j]) == 0 ? 1 + length[(i + 1) * (b_count + 1) + j + 1]
-                                            : skip_a > skip_b       ? skip_a
-                                                                    : skip_b;
+            length[i * (b_count + 1) + j] = same(a[i], b[j])  ? 1 + length[(i + 1) * (b_count + 1) + j + 1]
+                                            : skip_a > skip_b ? skip_a
+                                                              : skip_b;
         }
     return length;
 }
@@ -59,7 +64,7 @@ static int write_differences(char **a, size_t a_count, char **b, size_t b_count,
         return 1;
     }
     while (i < a_count || j < b_count) {
-        if (i < a_count && j < b_count && strcmp(a[i], b[j]) == 0) {
+        if (i < a_count && j < b_count && same(a[i], b[j])) {
             i++;
             j++;
             continue;
@@ -77,12 +82,13 @@ int model_diff(const struct model *a, const struct model *b, struct text *text)
 {
     struct lines x, y;
     int differences = 1;
-    if (split(a, &x) & split(b, &y)) {
+    const bool split_a = split(a, &x), split_b = split(b, &y);
+    if (split_a && split_b && x.line && y.line) {
         size_t begin = 0, end = 0;
-        while (begin < x.count && begin < y.count && strcmp(x.line[begin], y.line[begin]) == 0)
+        while (begin < x.count && begin < y.count && same(x.line[begin], y.line[begin]))
             begin++;
         while (end < x.count - begin && end < y.count - begin &&
-               strcmp(x.line[x.count - 1 - end], y.line[y.count - 1 - end]) == 0)
+               same(x.line[x.count - 1 - end], y.line[y.count - 1 - end]))
             end++;
         differences = write_differences(x.line + begin, x.count - begin - end, y.line + begin, y.count - begin - end,
                                         text);

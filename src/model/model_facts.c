@@ -114,7 +114,9 @@ static pl_status count_names(const struct model_step *step, const struct model_r
     const size_t total = (size_t)model_ranks_total(ranks);
     char **names = calloc(total + 1, sizeof *names);
     size_t count = 0;
-    pl_status status = names ? PL_OK : pl_fail(error, PL_E_NOMEM, "not enough memory for the names of files");
+    pl_status status = PL_OK;
+    if (!names)
+        return pl_fail(error, PL_E_NOMEM, "not enough memory for the names of files");
     for (int64_t rank = -1; status == PL_OK && (rank = model_ranks_next(ranks, rank)) >= 0;) {
         struct text name = {0};
         status = model_render(step->name, rank, 0, &name, error);
@@ -175,7 +177,7 @@ static pl_status search_call(struct search *search, const struct model_step *ste
         search->facts->files[step->file].views += turns;
     if (step->file >= 0 && step->name)
         return take_open(search, step, ranks);
-    return step->access ? take_access(search, step, turns) : PL_OK;
+    return step->access && search->phase ? take_access(search, step, turns) : PL_OK;
 }
 
 /* Phases in one turn of a step. */
@@ -272,12 +274,13 @@ pl_status model_facts_find(const struct model *model, struct model_facts *ret_fa
     struct search search = {.model = model, .facts = &facts, .next_number = 1, .error = error};
     facts.phases = calloc((size_t)model->phase_count + 1, sizeof *facts.phases);
     facts.files = calloc((size_t)model->file_count + 1, sizeof *facts.files);
-    pl_status status = facts.phases && facts.files ? PL_OK
-                                                   : pl_fail(error, PL_E_NOMEM, "not enough memory for a model");
-    for (int i = 0; i < model->file_count && status == PL_OK; i++)
+    if (!facts.phases || !facts.files) {
+        model_facts_clear(&facts);
+        return pl_fail(error, PL_E_NOMEM, "not enough memory for a model");
+    }
+    for (int i = 0; i < model->file_count; i++)
         facts.files[i].name = "";
-    if (status == PL_OK)
-        status = search_steps(&search, model->steps, model->step_count, 1, 0, NULL);
+    const pl_status status = search_steps(&search, model->steps, model->step_count, 1, 0, NULL);
     if (status != PL_OK) {
         model_facts_clear(&facts);
         return status;

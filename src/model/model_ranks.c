@@ -16,7 +16,7 @@ void model_ranks_clear(struct model_ranks *ranks)
 
 static bool add_range(struct model_ranks *ranks, struct model_range range)
 {
-    if (ranks->count == ranks->capacity) {
+    if (!ranks->ranges || ranks->count == ranks->capacity) {
         const size_t capacity = ranks->capacity ? 2 * ranks->capacity : 1;
         struct model_range *ranges = realloc(ranks->ranges, capacity * sizeof *ranges);
         if (!ranges)

@@ -215,7 +215,7 @@ static pl_status read_phase(struct reader *reader, const struct model_line *word
         reader->lines.number = line;
         status = model_line_fail(&reader->lines, "phase %d must hold one step, and holds %d", number, holder.count);
     }
-    if (status != PL_OK) {
+    if (status != PL_OK || !holder.body) {
         model_ranks_clear(&ranks);
         model_step_clear(&holder);
         return status;

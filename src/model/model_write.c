@@ -196,13 +196,15 @@ uint64_t model_text_hash(const char *text, size_t length, int *ret_lines)
     *ret_lines = 0;
     for (size_t i = 0; i < length; i++)
         *ret_lines += text[i] == '\n';
-    return XXH64(text, length, 0);
+    return text ? XXH64(text, length, 0) : 0;
 }
 
 static void add_end(struct text *text, size_t from, const char *what)
 {
     int lines;
-    const uint64_t hash = model_text_hash(text_get(text) + from, text->length - from, &lines);
+    if (text->failed || !text->data)
+        return;
+    const uint64_t hash = model_text_hash(text->data + from, text->length - from, &lines);
     text_format(text, "end-%s %d %016" PRIx64 "\n", what, lines, hash);
 }
 

@@ -389,78 +389,6 @@ static void odd_calls(void **state)
     model_clear(&model);
 }
 
-/* ---- files that a person has edited ---- */
-
-static const char GOOD[] = "piolet-model 1\nprogram app\nranks 4\n"
-                           "file 1 name=\"a\" type=shared processes=4 access=sequential pointer=explicit "
-                           "calls=independent waits=blocking views=0 written=400 read=0\nsteps\n"
-                           "open ranks=0-3 file=1 name=\"a\"\n"
-                           "phase 1 count=1 numbers=1 ranks=0-3 weight=400 access=sequential\n"
-                           "  write_at file=1 size=100 offset=idP*100\nend\n"
-                           "end-steps 8 -\n";
-
-static void wrong_files_are_told_by_line(void **state)
-{
-    (void)state;
-    static const struct {
-        const char *from, *to, *message;
-    } CASES[] = {{"piolet-model 1", "piolet-model 2", "m:1: a model file begins with 'piolet-model 1'"},
-                 {"ranks 4\n", "ranks 0\n", "m:3: expected program"},
-                 {"written=400", "written=300", "m:4: from the steps follows 'name=\"a\" type=shared"},
-                 {"open ranks=0-3", "open ranks=0-4", "m:6: ranks=0-4: the program has the ranks 0 to 3"},
-                 {"open ranks=0-3 ", "open ", "m:6: ranks= is missing"},
-                 {"weight=400", "weight=40", "m:7: from the steps follows 'count=1"},
-                 {"phase 1", "phase 2", "m:7: this is phase 1"},
-                 {"offset=idP*100", "offset=idP**100", "m:8: offset: a formula has '*100'"},
-                 {"offset=idP*100", "ofset=idP*100", "m:8: 'write_at' has no 'ofset='"},
-                 {" offset=idP*100", "", "m:8: offset= is missing"},
-                 {"offset=idP*100", "offset=[0,1][idP]", "m:8: offset has no value for rank 2"},
-                 {"size=100", "size=-1", "m:8: size is negative for rank 0"},
-                 {"file=1 size", "file=2 size", "m:8: file=2 must be a whole number from 1 to 1"},
-                 {"write_at ", "sync ", "m:8: 'sync' is no operation that moves data"},
-                 {"\nend\n", "\n", "m:9: an 'end' is missing before it"},
-                 {"end-steps 8 -", "end-steps 8 00", "m:10: the lines above have been changed"}};
-    struct model model;
-    struct pl_error error;
-    assert_int_equal(model_read("m", GOOD, &model, &error), PL_OK);
-    model_clear(&model);
-    for (size_t i = 0; i < sizeof CASES / sizeof CASES[0]; i++) {
-        struct text text = {0};
-        const char *at = strstr(GOOD, CASES[i].from);
-        assert_non_null(at);
-        text_append(&text, GOOD, (size_t)(at - GOOD));
-        text_add(&text, CASES[i].to);
-        text_add(&text, at + strlen(CASES[i].from));
-        if (model_read("m", text_get(&text), &model, &error) == PL_OK)
-            fail_msg("accepted:\n%s", text_get(&text));
-        expect_in(error.text, CASES[i].message);
-        text_clear(&text);
-    }
-}
-
-static void differences_are_told(void **state)
-{
-    (void)state;
-    struct model a, b;
-    struct pl_error error;
-    struct text text = {0}, other = {0};
-    const char *at = strstr(GOOD, "offset=idP*100");
-    text_append(&other, GOOD, (size_t)(at - GOOD));
-    text_add(&other, "offset=idP*200");
-    text_add(&other, at + strlen("offset=idP*100"));
-    assert_int_equal(model_read("a", GOOD, &a, &error), PL_OK);
-    assert_int_equal(model_read("b", text_get(&other), &b, &error), PL_OK);
-    assert_int_equal(model_diff(&a, &a, &text), 0);
-    assert_string_equal(text_get(&text), "");
-    assert_int_equal(model_diff(&a, &b, &text), 2);
-    assert_string_equal(text_get(&text), "<   write_at file=1 size=100 offset=idP*100\n"
-                                         ">   write_at file=1 size=100 offset=idP*200\n");
-    text_clear(&text);
-    text_clear(&other);
-    model_clear(&a);
-    model_clear(&b);
-}
-
 /* ---- many ranks ---- */
 
 static void many_ranks(void **state)
@@ -491,8 +419,6 @@ int main(void)
         cmocka_unit_test(a_file_for_each_process),
         cmocka_unit_test(metadata_is_kept_apart),
         cmocka_unit_test(odd_calls),
-        cmocka_unit_test(wrong_files_are_told_by_line),
-        cmocka_unit_test(differences_are_told),
         cmocka_unit_test(many_ranks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
