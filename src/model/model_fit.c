@@ -32,18 +32,25 @@ void model_fit_constant(struct text *text, size_t from, int64_t number)
         text_format(text, "%s%" PRId64, number >= 0 && text->length > from ? "+" : "", number);
 }
 
+static void add_item(struct text *text, const char *between, int64_t number, int64_t step, int64_t times)
+{
+    text_format(text, "%s%" PRId64, between, number);
+    if (step != 0 && times > 1)
+        text_format(text, "+%" PRId64, step);
+    if (times > 1)
+        text_format(text, "x%" PRId64, times);
+}
+
 void model_fit_list(struct text *text, const struct model_seq *list, int64_t base)
 {
     const char *between = "[";
     for (size_t i = 0; i < list->count; i++) {
         const struct model_grid *grid = &list->grids[i];
-        const int64_t inner = grid->levels ? grid->count[0] : 1;
+        int64_t inner = grid->levels ? grid->count[0] : 1;
+        if (inner == 2 && grid->stride[0] != 0)
+            inner = 1; /* two numbers make no step */
         for (int64_t at = 0; at < model_grid_total(grid); at += inner) {
-            text_format(text, "%s%" PRId64, between, model_grid_at(grid, at) - base);
-            if (inner > 1 && grid->stride[0] != 0)
-                text_format(text, "+%" PRId64, grid->stride[0]);
-            if (inner > 1)
-                text_format(text, "x%" PRId64, inner);
+            add_item(text, between, model_grid_at(grid, at) - base, inner > 1 ? grid->stride[0] : 0, inner);
             between = ",";
         }
     }

@@ -220,35 +220,42 @@ static int digits_of(int64_t value)
     return digits;
 }
 
+/* The n-th number of a parameter, for the rank that is number `member` of the class. */
+static int64_t number_of(const struct model_part *part, int param, int64_t member, int64_t n)
+{
+    const struct model_seq *structure = param_of(part, param);
+    struct model_grid grid = structure->grids[0];
+    const int64_t first = model_seq_at(column_of(part, param, -1), member);
+    if (structure->count > 1)
+        return model_seq_at(structure, n) - grid.base + first;
+    grid.base = first;
+    for (int level = 0; level < grid.levels; level++)
+        grid.stride[level] = model_seq_at(column_of(part, param, level), member);
+    return model_grid_at(&grid, n);
+}
+
+static bool part_is_unpadded(const struct model_part *part, int param)
+{
+    const int64_t ranks = model_ranks_total(&part->class->ranks), each = model_seq_total(param_of(part, param));
+    for (int64_t member = 0; member < ranks; member++)
+        for (int64_t n = 0; n < each; n++)
+            if (digits_of(number_of(part, param, member, n)) != number_of(part, param + 1, member, n))
+                return false;
+    return true;
+}
+
 enum { LOOK_AT_MOST = 1 << 20 };
 
-/* Whether no number of a name was written with zeros before it. */
+/* Whether no number of a name was written with zeros before it. Where there are too many to look at, it is not: then
+ * the widths are told. */
 static bool is_unpadded(const struct model_joint *joint, int param)
 {
     int64_t looked = 0;
     for (int i = 0; i < joint->part_count; i++) {
         const struct model_part *part = &joint->parts[i];
-        const struct model_seq *values = param_of(part, param), *widths = param_of(part, param + 1);
-        const int64_t ranks = model_ranks_total(&part->class->ranks), each = model_seq_total(values);
-        if ((looked += ranks * each) > LOOK_AT_MOST)
-            return false; /* widths are then told */
-        for (int64_t rank = 0; rank < ranks; rank++)
-            for (int64_t n = 0; n < each; n++) {
-                /* the class keeps structure and columns; single grids have strides of their own for each rank */
-                struct model_grid value = values->grids[0], width = widths->grids[0];
-                for (int level = 0; level < value.levels && values->count == 1; level++)
-                    value.stride[level] = model_seq_at(column_of(part, param, level), rank);
-                for (int level = 0; level < width.levels && widths->count == 1; level++)
-                    width.stride[level] = model_seq_at(column_of(part, param + 1, level), rank);
-                value.base = model_seq_at(column_of(part, param, -1), rank);
-                width.base = model_seq_at(column_of(part, param + 1, -1), rank);
-                const int64_t v = values->count == 1 ? model_grid_at(&value, n)
-                                                     : model_seq_at(values, n) - values->grids[0].base + value.base;
-                const int64_t w = widths->count == 1 ? model_grid_at(&width, n)
-                                                     : model_seq_at(widths, n) - widths->grids[0].base + width.base;
-                if (digits_of(v) != w)
-                    return false;
-            }
+        looked += model_ranks_total(&part->class->ranks) * model_seq_total(param_of(part, param));
+        if (looked > LOOK_AT_MOST || !part_is_unpadded(part, param))
+            return false;
     }
     return true;
 }
