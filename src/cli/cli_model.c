@@ -1,0 +1,312 @@
+/* piolet model: the I/O phases of a program from its trace, and what can be done with a model file. No MPI. */
+#include "cli/cli.h"
+
+#include "model/model.h"
+#include "model/model_dump.h"
+#include "model/model_plot.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+extern const struct cli_verb cli_verb_model;
+
+enum { OUTPUT = 1, PLOT, CHECK, DIFF, DUMP, EXPAND };
+
+struct request {
+    const char *output, *plot;
+    int task; /* CHECK, DIFF, DUMP, EXPAND; 0: make a model */
+    const char *operands[2];
+    int operand_count;
+};
+
+static int parse(struct request *request, int argc, char **argv)
+{
+    static const char *const NAMES[] = {
+        [CHECK] = "--check", [DIFF] = "--diff", [DUMP] = "--dump", [EXPAND] = "--expand"};
+    const char *argument;
+    int option;
+    while ((option = cli_next(&cli_verb_model, argc, argv, &argument)) > CLI_END) {
+        if (option == OUTPUT)
+            request->output = argument;
+        else if (option == PLOT)
+            request->plot = argument;
+        else if (request->task && request->task != option)
+            return cli_usage_error(&cli_verb_model, "%s and %s exclude each other", NAMES[request->task],
+                                   NAMES[option]);
+        else
+            request->task = option;
+    }
+    if (option != CLI_END)
+        return CLI_USAGE;
+    const int wanted = request->task == DIFF ? 2 : 1;
+    if (argc - optind != wanted)
+        return cli_usage_error(&cli_verb_model, "%s",
+                               request->task == DIFF     ? "--diff needs two model files"
+                               : request->task == CHECK  ? "--check needs one model file"
+                               : request->task == EXPAND ? "--expand needs one model file"
+                                                         : "which DIR? (one directory with a trace)");
+    for (int i = 0; i < wanted; i++)
+        request->operands[request->operand_count++] = argv[optind + i];
+    if (request->task && request->output)
+        return cli_usage_error(&cli_verb_model, "%s takes no --output", NAMES[request->task]);
+    if (request->task && request->task != CHECK && request->plot)
+        return cli_usage_error(&cli_verb_model, "%s takes no --plot", NAMES[request->task]);
+    return CLI_OK;
+}
+
+static int complain(const struct pl_error *error, int status)
+{
+    cli_complain(&cli_verb_model, "%s", error->text);
+    return status;
+}
+
+/* ---- model files ---- */
+
+static pl_status read_whole(const char *path, struct text *text, struct pl_error *error)
+{
+    char buffer[65536];
+    size_t length;
+    FILE *stream = fopen(path, "r");
+    if (!stream)
+        return pl_fail_errno(error, errno, "cannot read '%s'", path);
+    while ((length = fread(buffer, 1, sizeof buffer, stream)) > 0)
+        text_append(text, buffer, length);
+    const bool failed = ferror(stream);
+    fclose(stream);
+    if (failed)
+        return pl_fail(error, PL_E_IO, "cannot read '%s'", path);
+    return text->failed ? pl_fail(error, PL_E_NOMEM, "not enough memory for '%s'", path) : PL_OK;
+}
+
+static pl_status read_model(const char *path, struct model *ret_model, struct pl_error *error)
+{
+    struct text text = {0};
+    pl_status status = read_whole(path, &text, error);
+    if (status == PL_OK)
+        status = model_read(path, text_get(&text), ret_model, error);
+    text_clear(&text);
+    return status;
+}
+
+/* Prints a text in lines of at most 80 columns; bytes that continue a character of UTF-8 have none. */
+static void print_wrapped(FILE *stream, const char *text)
+{
+    int column = 0;
+    while (*text) {
+        size_t length = strcspn(text, " ");
+        int columns = 0;
+        for (size_t i = 0; i < length; i++)
+            columns += ((unsigned char)text[i] & 0xc0) != 0x80;
+        if (column > 0 && column + 1 + columns > 80) {
+            fputc('\n', stream);
+            column = 0;
+        }
+        fprintf(stream, "%s%.*s", column ? " " : "", (int)length, text);
+        column += columns + (column > 0);
+        text += length;
+        text += *text == ' ';
+    }
+    fputc('\n', stream);
+}
+
+static void tell(FILE *stream, const struct model *model)
+{
+    struct text words = {0};
+    model_words(model, &words);
+    print_wrapped(stream, text_get(&words));
+    if (model->incomplete_ranks > 0)
+        fprintf(stream, "The traces of %lld ranks end early: the program was killed, or could not write them.\n",
+                (long long)model->incomplete_ranks);
+    if (model->failed_calls > 0)
+        fprintf(stream, "%lld calls failed and are not in the model.\n", (long long)model->failed_calls);
+    text_clear(&words);
+}
+
+static int plot(const struct request *request, const struct model *model)
+{
+    struct pl_error error;
+    if (request->plot && model_plot(model, request->plot, &error) != PL_OK)
+        return complain(&error, CLI_FAILED);
+    return CLI_OK;
+}
+
+static int check(const struct request *request)
+{
+    struct model model;
+    struct pl_error error;
+    if (read_model(request->operands[0], &model, &error) != PL_OK)
+        return complain(&error, CLI_USAGE);
+    tell(stdout, &model);
+    const int status = plot(request, &model);
+    model_clear(&model);
+    return status;
+}
+
+static int diff(const struct request *request)
+{
+    struct model a, b;
+    struct pl_error error;
+    struct text text = {0};
+    if (read_model(request->operands[0], &a, &error) != PL_OK)
+        return complain(&error, CLI_USAGE);
+    if (read_model(request->operands[1], &b, &error) != PL_OK) {
+        model_clear(&a);
+        return complain(&error, CLI_USAGE);
+    }
+    const int differences = model_diff(&a, &b, &text);
+    fputs(text_get(&text), stdout);
+    text_clear(&text);
+    model_clear(&a);
+    model_clear(&b);
+    return differences ? CLI_FAILED : CLI_OK;
+}
+
+static bool print_event(void *context, const struct model_event *event)
+{
+    (void)context;
+    char offset[24] = "-", size[24] = "-";
+    if (event->size >= 0)
+        snprintf(size, sizeof size, "%lld", (long long)event->size);
+    if (event->offset >= 0)
+        snprintf(offset, sizeof offset, "%lld", (long long)event->offset);
+    printf("%5lld %4d %-28s %16s %10lld %14s\n", (long long)event->rank, event->step->file + 1, event->step->operation,
+           offset, (long long)event->tick, size);
+    return true;
+}
+
+static int expand(const struct request *request)
+{
+    struct model model;
+    struct pl_error error;
+    pl_status status = read_model(request->operands[0], &model, &error);
+    if (status != PL_OK)
+        return complain(&error, CLI_USAGE);
+    printf("%5s %4s %-28s %16s %10s %14s\n", "IdP", "IdF", "operation", "Offset", "tick", "RequestSize");
+    for (int64_t rank = 0; rank < model.ranks && status == PL_OK; rank++)
+        status = model_expand(&model, rank, print_event, NULL, &error);
+    model_clear(&model);
+    return status == PL_OK ? CLI_OK : complain(&error, CLI_FAILED);
+}
+
+/* ---- traces ---- */
+
+/* Gives the trees of all ranks to `take`, one after the other, so that only one is in memory. */
+typedef pl_status take_tree(void *context, const struct trace_tree *tree, struct pl_error *error);
+
+static pl_status each_rank(const char *directory, take_tree *take, void *context, struct pl_error *error)
+{
+    pl_status status = PL_OK;
+    for (int rank = 0, size = 1; rank < size && status == PL_OK; rank++) {
+        struct trace_tree tree;
+        status = trace_tree_read(directory, rank, &tree, error);
+        if (status != PL_OK)
+            break;
+        size = tree.size;
+        status = take(context, &tree, error);
+        trace_tree_clear(&tree);
+    }
+    return status;
+}
+
+static pl_status add_tree(void *context, const struct trace_tree *tree, struct pl_error *error)
+{
+    return model_builder_add(context, tree, error);
+}
+
+static pl_status dump_tree(void *context, const struct trace_tree *tree, struct pl_error *error)
+{
+    (void)error;
+    model_dump(tree, context);
+    return PL_OK;
+}
+
+static int dump(const struct request *request)
+{
+    struct pl_error error;
+    model_dump_head(stdout);
+    if (each_rank(request->operands[0], dump_tree, stdout, &error) != PL_OK)
+        return complain(&error, CLI_FAILED);
+    return CLI_OK;
+}
+
+static int write_model(const struct request *request, const struct model *model)
+{
+    struct text text = {0};
+    FILE *stream = request->output ? fopen(request->output, "w") : stdout;
+    if (!stream) {
+        cli_complain(&cli_verb_model, "cannot write '%s': %s", request->output, strerror(errno));
+        return CLI_FAILED;
+    }
+    model_write(model, true, &text);
+    bool ok = !text.failed && fputs(text_get(&text), stream) >= 0;
+    ok = (request->output ? fclose(stream) : fflush(stream)) == 0 && ok;
+    text_clear(&text);
+    if (!ok)
+        cli_complain(&cli_verb_model, "cannot write the model: %s", strerror(errno));
+    return ok ? CLI_OK : CLI_FAILED;
+}
+
+static int make(const struct request *request)
+{
+    struct model model;
+    struct pl_error error;
+    struct model_builder *builder = model_builder_new();
+    if (!builder) {
+        cli_complain(&cli_verb_model, "not enough memory");
+        return CLI_FAILED;
+    }
+    pl_status status = each_rank(request->operands[0], add_tree, builder, &error);
+    if (status == PL_OK)
+        status = model_builder_finish(builder, &model, &error);
+    model_builder_free(builder);
+    if (status != PL_OK)
+        return complain(&error, CLI_FAILED);
+    int code = write_model(request, &model);
+    tell(request->output ? stdout : stderr, &model);
+    if (code == CLI_OK)
+        code = plot(request, &model);
+    model_clear(&model);
+    return code;
+}
+
+static int model_run(int argc, char **argv)
+{
+    struct request request = {0};
+    const int status = parse(&request, argc, argv);
+    if (status != CLI_OK)
+        return status;
+    switch (request.task) {
+    case CHECK:
+        return check(&request);
+    case DIFF:
+        return diff(&request);
+    case DUMP:
+        return dump(&request);
+    case EXPAND:
+        return expand(&request);
+    default:
+        return make(&request);
+    }
+}
+
+const struct cli_verb cli_verb_model = {
+    .name = "model",
+    .summary = "the I/O phases of a program from its trace",
+    .synopsis = "[-o FILE] DIR | --check FILE | --diff FILE FILE | --expand FILE | --dump DIR",
+    .details = "DIR holds the trace that 'piolet trace' made. The model goes to FILE or to standard\n"
+               "output, and a few words tell what it says.",
+    .options = (const struct cli_option[]){{OUTPUT, "output", 'o', "FILE", "where to write the model"},
+                                           {PLOT, "plot", 0, "FILE",
+                                            "draw process, tick and offset of every access: FILE.svg,\n"
+                                            "or FILE.png where rsvg-convert is installed"},
+                                           {CHECK, "check", 0, NULL,
+                                            "read a model file and check it; also with --plot"},
+                                           {DIFF, "diff", 0, NULL, "tell in what two model files differ"},
+                                           {EXPAND, "expand", 0, NULL, "print every call that a model file says"},
+                                           {DUMP, "dump", 0, NULL, "print every call of the trace in DIR"},
+                                           {0}},
+    .run = model_run,
+};

@@ -1,0 +1,273 @@
+/* From traces to a model: each rank folded and classed as it comes, then all classes joined, and formulas found. */
+#include "model/model.h"
+
+#include "model/model_join.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct model_builder {
+    struct model_pool own_pool, *pool; /* a branch uses the words of its trunk */
+    struct model_table table;
+    int64_t ranks, last_rank, incomplete_ranks;
+    char *program, *mpi, *mpiio;
+};
+
+struct model_builder *model_builder_new(void)
+{
+    struct model_builder *builder = calloc(1, sizeof *builder);
+    if (builder) {
+        builder->pool = &builder->own_pool;
+        builder->last_rank = -1;
+    }
+    return builder;
+}
+
+struct model_builder *model_builder_branch(struct model_builder *trunk)
+{
+    struct model_builder *builder = model_builder_new();
+    if (builder)
+        builder->pool = trunk->pool;
+    return builder;
+}
+
+void model_builder_free(struct model_builder *builder)
+{
+    if (!builder)
+        return;
+    model_table_clear(&builder->table);
+    model_pool_clear(&builder->own_pool);
+    free(builder->program);
+    free(builder->mpi);
+    free(builder->mpiio);
+    free(builder);
+}
+
+static void keep_first(char **kept, const char *word)
+{
+    if (!*kept && word)
+        *kept = text_dup(word);
+}
+
+pl_status model_builder_add(struct model_builder *builder, const struct trace_tree *tree, struct pl_error *error)
+{
+    struct model_list list;
+    int64_t failed;
+    if (tree->rank <= builder->last_rank)
+        return pl_fail(error, PL_E_INPUT, "rank %d comes after rank %lld: ranks must ascend", tree->rank,
+                       (long long)builder->last_rank);
+    if (builder->ranks > 0 && tree->size != builder->ranks)
+        return pl_fail(error, PL_E_INPUT, "rank %d is one of %d, and others of %lld: these are traces of several runs",
+                       tree->rank, tree->size, (long long)builder->ranks);
+    const char *slash = tree->program ? strrchr(tree->program, '/') : NULL;
+    keep_first(&builder->program, slash ? slash + 1 : tree->program);
+    keep_first(&builder->mpi, tree->mpi);
+    keep_first(&builder->mpiio, tree->mpiio);
+    builder->ranks = tree->size;
+    builder->last_rank = tree->rank;
+    builder->incomplete_ranks += !tree->complete;
+    const pl_status status = model_fold(tree, builder->pool, &list, &failed, error);
+    if (status != PL_OK)
+        return status;
+    builder->table.failed_calls += failed;
+    return model_table_add(&builder->table, tree->rank, &list, error);
+}
+
+pl_status model_builder_merge(struct model_builder *builder, struct model_builder *more, struct pl_error *error)
+{
+    if (more->last_rank < 0)
+        return PL_OK;
+    keep_first(&builder->program, more->program);
+    keep_first(&builder->mpi, more->mpi);
+    keep_first(&builder->mpiio, more->mpiio);
+    builder->ranks = more->ranks;
+    builder->last_rank = more->last_rank;
+    builder->incomplete_ranks += more->incomplete_ranks;
+    more->last_rank = -1;
+    return model_table_merge(&builder->table, &more->table, error);
+}
+
+/* ---- joints to steps ---- */
+
+struct finish {
+    struct model *model;
+    const char **files; /* forms of names: the index is the file */
+    struct pl_error *error;
+};
+
+static int file_index(struct finish *finish, const char *form)
+{
+    if (!form)
+        return -1;
+    for (int i = 0; i < finish->model->file_count; i++)
+        if (finish->files[i] == form)
+            return i;
+    const char **files = realloc(finish->files, (size_t)(finish->model->file_count + 1) * sizeof *files);
+    if (!files) {
+        pl_fail(finish->error, PL_E_NOMEM, "not enough memory for a model");
+        return -1;
+    }
+    finish->files = files;
+    files[finish->model->file_count] = form;
+    return finish->model->file_count++;
+}
+
+/* "MPI_File_write_at_all_c" → "write_at_all": how the count was passed is not the program's I/O. */
+static char *operation_of(const char *function)
+{
+    const char *name = strncmp(function, "MPI_File_", 9) == 0 ? function + 9 : function;
+    const size_t length = strlen(name);
+    return strndup(name, length > 2 && strcmp(name + length - 2, "_c") == 0 ? length - 2 : length);
+}
+
+static pl_status take_value(struct finish *finish, const struct model_joint *joint, int param,
+                            struct model_value *ret_value)
+{
+    struct text text = {0};
+    model_join_formula(joint, param, &text);
+    if (text.failed) {
+        text_clear(&text);
+        return pl_fail(finish->error, PL_E_NOMEM, "not enough memory for a formula");
+    }
+    ret_value->text = text.data;
+    return model_formula_parse(text.data, NULL, &ret_value->formula, NULL, finish->error);
+}
+
+static pl_status take_pattern(struct finish *finish, struct text *text, char **ret_pattern)
+{
+    if (text->failed) {
+        text_clear(text);
+        return pl_fail(finish->error, PL_E_NOMEM, "not enough memory for the name of a file");
+    }
+    *ret_pattern = text->data;
+    return PL_OK;
+}
+
+static int name_numbers(const char *form)
+{
+    int numbers = 0;
+    for (; form && *form; form++)
+        numbers += 2 * (*form == MODEL_SLOT);
+    return numbers;
+}
+
+static pl_status make_call(struct finish *finish, const struct model_joint *joint, struct model_step *step)
+{
+    const struct model_call *call = &joint->item->call;
+    struct text name = {0}, detail = {0};
+    pl_status status = PL_OK;
+    step->operation = operation_of(call->function);
+    step->file = file_index(finish, call->file);
+    step->access = call->access;
+    step->etype_bytes = call->etype_bytes;
+    step->holes = call->holes;
+    if (!step->operation || finish->error->status != PL_OK)
+        return pl_fail(finish->error, PL_E_NOMEM, "not enough memory for a model");
+    if (call->file)
+        status = take_value(finish, joint, MODEL_PARAM_INSTANCE, &step->instance);
+    if (status == PL_OK && call->access)
+        status = take_value(finish, joint, MODEL_SIZE, &step->size);
+    if (status == PL_OK && call->access && model_operation_of(step->operation).pointer != MODEL_SHARED)
+        status = take_value(finish, joint, MODEL_PARAM_OFFSET, &step->offset);
+    if (status == PL_OK && call->name) {
+        model_join_name(joint, MODEL_PARAM_FORMS, &name);
+        status = take_pattern(finish, &name, &step->name);
+    }
+    if (status == PL_OK && call->text && *call->text) {
+        model_join_detail(joint, MODEL_PARAM_FORMS + name_numbers(call->name), &detail);
+        status = take_pattern(finish, &detail, &step->detail);
+    }
+    return status;
+}
+
+static void take_observed(const struct model_joint *joint, struct model_step *step)
+{
+    for (int i = 0; i < joint->part_count; i++) {
+        const struct model_leaf *leaf = &joint->parts[i].class->leaves[joint->parts[i].leaf];
+        model_observed_add(&step->observed, &leaf->item->observed);
+        if (leaf->slowest_ns > step->slowest_ns)
+            step->slowest_ns = leaf->slowest_ns;
+    }
+}
+
+static bool has_access(const struct model_joint *joint)
+{
+    bool found = joint->kind == MODEL_CALL && joint->item->call.access;
+    for (int i = 0; i < joint->count && !found; i++)
+        found = has_access(&joint->body[i]);
+    return found;
+}
+
+/* The first call or communication in it. */
+static const struct model_joint *first_leaf(const struct model_joint *joint)
+{
+    while (joint->kind == MODEL_LOOP)
+        joint = &joint->body[0];
+    return joint;
+}
+
+static pl_status make_steps(struct finish *finish, const struct model_joint *joints, int count, bool in_phase,
+                            struct model_step **ret_steps);
+
+static pl_status make_step(struct finish *finish, const struct model_joint *joint, bool in_phase,
+                           struct model_step *step)
+{
+    const bool phase = !in_phase && !joint->has_comm && has_access(joint);
+    bool ok = true;
+    *step = (struct model_step){.kind = joint->kind, .file = -1};
+    if (phase)
+        step->phase = ++finish->model->phase_count;
+    if (phase || (!in_phase && joint->kind != MODEL_LOOP))
+        model_join_ranks(first_leaf(joint), &step->ranks, &ok);
+    if (!ok)
+        return pl_fail(finish->error, PL_E_NOMEM, "not enough memory for a set of ranks");
+    if (joint->kind == MODEL_LOOP) {
+        step->turns = joint->turns;
+        step->count = joint->count;
+        return make_steps(finish, joint->body, joint->count, in_phase || phase, &step->body);
+    }
+    step->leaf = finish->model->leaf_count++;
+    take_observed(joint, step);
+    step->collectives = joint->collectives;
+    return joint->kind == MODEL_CALL ? make_call(finish, joint, step) : PL_OK;
+}
+
+static pl_status make_steps(struct finish *finish, const struct model_joint *joints, int count, bool in_phase,
+                            struct model_step **ret_steps)
+{
+    struct model_step *steps = calloc((size_t)count + 1, sizeof *steps);
+    *ret_steps = steps;
+    if (!steps)
+        return pl_fail(finish->error, PL_E_NOMEM, "not enough memory for a model");
+    pl_status status = PL_OK;
+    for (int i = 0; i < count && status == PL_OK; i++)
+        status = make_step(finish, &joints[i], in_phase, &steps[i]);
+    return status;
+}
+
+pl_status model_builder_finish(struct model_builder *builder, struct model *ret_model, struct pl_error *error)
+{
+    struct model model = {.ranks = builder->ranks,
+                          .failed_calls = builder->table.failed_calls,
+                          .incomplete_ranks = builder->incomplete_ranks};
+    struct finish finish = {.model = &model, .error = error};
+    struct model_joint root;
+    *error = (struct pl_error){.status = PL_OK};
+    pl_status status = PL_OK;
+    model.program = text_dup(builder->program);
+    model.mpi = text_dup(builder->mpi);
+    model.mpiio = text_dup(builder->mpiio);
+    if (!model_join(&builder->table, &root) || !model.program || !model.mpi || !model.mpiio)
+        status = pl_fail(error, PL_E_NOMEM, "not enough memory to join the ranks");
+    if (status == PL_OK) {
+        model.step_count = root.count;
+        status = make_steps(&finish, root.body, root.count, false, &model.steps);
+    }
+    model_joint_clear(&root);
+    free(finish.files);
+    if (status == PL_OK)
+        *ret_model = model;
+    else
+        model_clear(&model);
+    return status;
+}

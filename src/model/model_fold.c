@@ -1,0 +1,359 @@
+#include "model/model_fold.h"
+
+#include "model/model_files.h"
+
+#include "base/rng.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct feed {
+    struct model_files files;
+    struct model_list *list;
+    /* communication since the last call; it becomes an item when the next call comes, so that it is one */
+    bool comm;
+    int64_t collectives;
+    double events;
+    int64_t turn[TRACE_LEVELS_MAX], turns[TRACE_LEVELS_MAX]; /* of the loops around, the outermost first */
+    int depth;
+    double last_end_ns;
+    int64_t failed_calls;
+    bool failed; /* memory was short */
+};
+
+static bool is_left_out(const struct trace_node *node)
+{
+    return strcmp(node->class, "seek") == 0 || strcmp(node->class, "query") == 0 || strcmp(node->class, "handler") == 0;
+}
+
+static void push(struct feed *feed, struct model_item *item)
+{
+    if (!model_list_push(feed->list, item))
+        feed->failed = true;
+}
+
+static void flush_comm(struct feed *feed)
+{
+    if (!feed->comm)
+        return;
+    struct model_item item = {.kind = MODEL_COMM, .has_comm = true, .collectives = feed->collectives};
+    item.hash = rng_at((uint64_t)MODEL_COMM, (uint64_t)feed->collectives);
+    item.observed = (struct model_observed){.calls = 1, .events = feed->events};
+    feed->comm = false;
+    feed->collectives = 0;
+    feed->events = 0;
+    push(feed, &item);
+}
+
+/* Which execution of the node this is. */
+static int64_t occurrence(const struct feed *feed)
+{
+    int64_t index = 0;
+    for (int i = 0; i < feed->depth; i++)
+        index = index * feed->turns[i] + feed->turn[i];
+    return index;
+}
+
+static int64_t offset_now(const struct feed *feed, const struct trace_node *node)
+{
+    if (node->offsets)
+        return node->offsets[occurrence(feed)];
+    int64_t offset = node->offset;
+    for (int i = 0; i < feed->depth; i++)
+        offset += feed->turn[feed->depth - 1 - i] * node->stride[i];
+    return offset;
+}
+
+/* Single times are not in a folded trace: the begins are spread evenly between first and last, the durations are the
+ * mean. */
+static struct model_observed observe(struct feed *feed, const struct trace_node *node)
+{
+    const struct trace_times *times = &node->times;
+    const double count = times->count > 0 ? (double)times->count : 1;
+    const double step = times->count > 1 ? (double)(times->last_ns - times->first_ns) / (count - 1) : 0;
+    const double begin = (double)times->first_ns + step * (double)occurrence(feed);
+    const double duration = (double)times->sum_ns / count;
+    const double gap = begin - feed->last_end_ns;
+    feed->last_end_ns = begin + duration;
+    return (struct model_observed){.calls = 1,
+                                   .sum_ns = duration,
+                                   .gap_ns = gap > 0 ? gap : 0,
+                                   .min_ns = times->min_ns,
+                                   .max_ns = times->max_ns,
+                                   .first_ns = (int64_t)begin};
+}
+
+static void feed_call(struct feed *feed, const struct trace_node *node)
+{
+    struct model_item item;
+    if (is_left_out(node))
+        return;
+    if (node->code != 0) {
+        feed->failed_calls++;
+        return;
+    }
+    flush_comm(feed);
+    if (!model_files_call(&feed->files, node, &item)) {
+        feed->failed = true;
+        return;
+    }
+    item.observed = observe(feed, node);
+    if (!model_seq_add(&item.params[MODEL_PARAM_OFFSET], item.call.access ? offset_now(feed, node) : -1))
+        feed->failed = true;
+    push(feed, &item);
+}
+
+/* ---- loops: all but the first few turns at once ---- */
+
+enum { LOOK = 132 }; /* folding changes no more items than this at the end of the list */
+
+struct snapshot {
+    int count, looked;
+    bool comm;
+    int64_t collectives;
+    uint64_t hash[LOOK]; /* the last items, the last one first */
+    int64_t turns[LOOK];
+    int64_t failed_calls;
+};
+
+static void take_snapshot(const struct feed *feed, struct snapshot *ret)
+{
+    const struct model_list *list = feed->list;
+    *ret = (struct snapshot){.count = list->count, .comm = feed->comm, .collectives = feed->collectives};
+    ret->looked = list->count < LOOK ? list->count : LOOK;
+    ret->failed_calls = feed->failed_calls;
+    for (int i = 0; i < ret->looked; i++) {
+        const struct model_item *item = &list->items[list->count - 1 - i];
+        ret->hash[i] = item->hash;
+        ret->turns[i] = item->turns;
+    }
+}
+
+/* A turn that has made one loop longer, and nothing else: its place from the end, and by how many turns. */
+struct growth {
+    int place; /* -1: none */
+    int64_t turns;
+};
+
+static struct growth compare(const struct snapshot *before, const struct snapshot *after, const struct model_list *list)
+{
+    struct growth growth = {.place = -1};
+    if (before->count != after->count || before->comm != after->comm || before->collectives != after->collectives)
+        return growth;
+    for (int i = 0; i < after->looked; i++) {
+        if (before->hash[i] == after->hash[i])
+            continue;
+        const struct model_item *item = &list->items[list->count - 1 - i];
+        if (growth.place >= 0 || item->kind != MODEL_LOOP || after->turns[i] <= before->turns[i] ||
+            before->turns[i] < 2)
+            return (struct growth){.place = -1};
+        growth = (struct growth){i, after->turns[i] - before->turns[i]};
+    }
+    return growth;
+}
+
+/* What the last `turns` turns of a loop put into a sequence, and by how much it had moved on since the turns before. */
+static bool last_turns(const struct model_seq *seq, const struct growth *growth, int64_t loop_turns,
+                       struct model_seq *ret_last, int64_t *ret_by)
+{
+    const int64_t total = model_seq_total(seq), each = total / loop_turns * growth->turns;
+    struct model_seq before = {0};
+    const bool ok = total >= 2 * each && model_seq_add_slice(ret_last, seq, total - each, each) &&
+                    model_seq_add_slice(&before, seq, total - 2 * each, each) &&
+                    model_seq_is_moved(&before, ret_last, ret_by);
+    model_seq_clear(&before);
+    return ok;
+}
+
+/* Appends `last` moved on by `by`, `times` times. */
+static bool repeat_seq(struct model_seq *seq, const struct model_seq *last, int64_t by, int64_t times)
+{
+    bool ok = true;
+    if (last->count == 1 && last->grids[0].levels < MODEL_GRID_LEVELS) {
+        struct model_grid grid = last->grids[0];
+        grid.base += by;
+        grid.count[grid.levels] = times;
+        grid.stride[grid.levels] = by;
+        grid.levels++;
+        return model_seq_add_grid(seq, grid);
+    }
+    for (int64_t t = 1; t <= times && ok; t++)
+        for (size_t i = 0; i < last->count && ok; i++) {
+            struct model_grid grid = last->grids[i];
+            grid.base += t * by;
+            ok = model_seq_add_grid(seq, grid);
+        }
+    return ok;
+}
+
+/* Whether every number below goes on regularly. */
+static bool is_regular(const struct model_item *item, const struct growth *growth, int64_t loop_turns)
+{
+    for (int i = 0; i < item->count; i++)
+        if (!is_regular(&item->body[i], growth, loop_turns))
+            return false;
+    for (int i = 0; i < item->param_count; i++) {
+        struct model_seq last = {0};
+        int64_t by;
+        const bool ok = last_turns(&item->params[i], growth, loop_turns, &last, &by);
+        model_seq_clear(&last);
+        if (!ok)
+            return false;
+    }
+    return true;
+}
+
+static void scale_observed(struct model_observed *observed, double factor)
+{
+    observed->sum_ns *= factor;
+    observed->gap_ns *= factor;
+    observed->events *= factor;
+    observed->calls = (int64_t)((double)observed->calls * factor + 0.5);
+}
+
+/* Adds `times` times the growth to an item of the loop; `behind`, if any, is its beginning of a next turn, which stands
+ * behind the loop and moves on. */
+static bool repeat_item(struct model_item *item, struct model_item *behind, const struct growth *growth,
+                        int64_t loop_turns, int64_t times)
+{
+    bool ok = true;
+    for (int i = 0; i < item->count && ok; i++)
+        ok = repeat_item(&item->body[i], behind ? &behind->body[i] : NULL, growth, loop_turns, times);
+    for (int i = 0; i < item->param_count && ok; i++) {
+        struct model_seq last = {0};
+        int64_t by = 0;
+        ok = last_turns(&item->params[i], growth, loop_turns, &last, &by) &&
+             repeat_seq(&item->params[i], &last, by, times);
+        for (size_t g = 0; behind && g < behind->params[i].count; g++)
+            behind->params[i].grids[g].base += times * by;
+        model_seq_clear(&last);
+    }
+    scale_observed(&item->observed, 1 + (double)(growth->turns * times) / (double)loop_turns);
+    return ok;
+}
+
+/* Adds what `times` turns more do. False if it cannot be known: then nothing has changed. */
+static bool repeat(struct feed *feed, const struct growth *growth, int64_t times)
+{
+    struct model_item *const loop = &feed->list->items[feed->list->count - 1 - growth->place];
+    struct model_item *const behind = loop + 1; /* growth->place items, the beginning of a next turn */
+    const int64_t loop_turns = loop->turns;
+    if (growth->place > loop->count)
+        return false;
+    for (int i = 0; i < growth->place; i++)
+        if (behind[i].hash != loop->body[i].hash)
+            return false;
+    for (int i = 0; i < loop->count; i++)
+        if (!is_regular(&loop->body[i], growth, loop_turns))
+            return false;
+    for (int i = 0; i < loop->count; i++)
+        if (!repeat_item(&loop->body[i], i < growth->place ? &behind[i] : NULL, growth, loop_turns, times))
+            feed->failed = true;
+    loop->turns += growth->turns * times;
+    model_loop_rehash(loop);
+    return true;
+}
+
+static bool has_lists(const struct trace_node *node)
+{
+    for (int i = 0; i < node->body_count; i++)
+        if (has_lists(&node->body[i]))
+            return true;
+    return node->offsets != NULL;
+}
+
+static void feed_nodes(struct feed *feed, const struct trace_node *nodes, int count);
+
+/* After so many turns that did the same, the last two surely are turns of this loop alone. */
+enum { STEADY = 4 };
+
+static void feed_loop(struct feed *feed, const struct trace_node *node)
+{
+    struct snapshot before, after;
+    const bool regular = !has_lists(node) && node->turns > 2 * STEADY;
+    const int level = feed->depth++;
+    struct growth growth = {.place = -1};
+    int steady = 0;
+    feed->turns[level] = node->turns;
+    for (int64_t turn = 0; turn < node->turns && !feed->failed; turn++) {
+        feed->turn[level] = turn;
+        if (regular && steady < STEADY)
+            take_snapshot(feed, &before);
+        feed_nodes(feed, node->body, node->body_count);
+        if (!regular || steady >= STEADY)
+            continue;
+        take_snapshot(feed, &after);
+        const struct growth now = compare(&before, &after, feed->list);
+        steady = now.place < 0 ? 0 : now.place == growth.place && now.turns == growth.turns ? steady + 1 : 1;
+        growth = now;
+        const int64_t times = node->turns - 2 - turn; /* the last turn is fed, so that times go on where it ends */
+        if (steady == STEADY && times > 0 && repeat(feed, &growth, times)) {
+            feed->failed_calls += times * (after.failed_calls - before.failed_calls);
+            turn += times;
+        }
+    }
+    feed->depth--;
+}
+
+static bool has_calls(const struct trace_node *node)
+{
+    bool found = node->kind == TRACE_NODE_CALL && !is_left_out(node);
+    for (int i = 0; i < node->body_count && !found; i++)
+        found = has_calls(&node->body[i]);
+    return found;
+}
+
+/* Communication alone, however often. */
+static void feed_comm(struct feed *feed, const struct trace_node *node, int64_t times)
+{
+    if (node->kind == TRACE_NODE_COMM) {
+        feed->comm = true;
+        feed->collectives += times * node->collectives;
+        feed->events += (double)times * (double)node->events;
+    }
+    for (int i = 0; i < node->body_count; i++)
+        feed_comm(feed, &node->body[i], times * node->turns);
+}
+
+static void feed_nodes(struct feed *feed, const struct trace_node *nodes, int count)
+{
+    for (int i = 0; i < count && !feed->failed; i++) {
+        if (nodes[i].kind == TRACE_NODE_CALL)
+            feed_call(feed, &nodes[i]);
+        else if (nodes[i].kind == TRACE_NODE_LOOP && has_calls(&nodes[i]))
+            feed_loop(feed, &nodes[i]);
+        else
+            feed_comm(feed, &nodes[i], 1);
+    }
+}
+
+static int depth_of(const struct trace_node *nodes, int count)
+{
+    int deepest = 0;
+    for (int i = 0; i < count; i++) {
+        const int depth = nodes[i].kind == TRACE_NODE_LOOP ? 1 + depth_of(nodes[i].body, nodes[i].body_count) : 0;
+        deepest = depth > deepest ? depth : deepest;
+    }
+    return deepest;
+}
+
+pl_status model_fold(const struct trace_tree *tree, struct model_pool *pool, struct model_list *ret_list,
+                     int64_t *ret_failed_calls, struct pl_error *error)
+{
+    struct model_list list = {0};
+    struct feed feed = {.list = &list};
+    if (depth_of(tree->nodes, tree->node_count) > TRACE_LEVELS_MAX)
+        return pl_fail(error, PL_E_FORMAT, "the trace of rank %d has more than %d loops inside of each other",
+                       tree->rank, TRACE_LEVELS_MAX);
+    feed.failed = !model_files_begin(&feed.files, tree, pool);
+    feed_nodes(&feed, tree->nodes, tree->node_count);
+    flush_comm(&feed);
+    model_files_clear(&feed.files);
+    if (feed.failed) {
+        model_list_clear(&list);
+        return pl_fail(error, PL_E_NOMEM, "not enough memory for the calls of rank %d", tree->rank);
+    }
+    *ret_list = list;
+    *ret_failed_calls = feed.failed_calls;
+    return PL_OK;
+}

@@ -1,0 +1,318 @@
+#include "model/model_formula.h"
+
+#include "model/model_seq.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum kind { NUMBER, RANK, TURN, SUM, DIFFERENCE, PRODUCT, QUOTIENT, REMAINDER, LIST, CASES };
+
+struct rank_case {
+    struct model_ranks ranks;
+    struct model_formula *value;
+};
+
+struct model_formula {
+    enum kind kind;
+    int64_t number;                     /* NUMBER */
+    struct model_formula *left, *right; /* operators; LIST: left is the index */
+    struct model_seq list;              /* LIST */
+    struct rank_case *cases;            /* CASES */
+    size_t case_count;
+};
+
+struct parser {
+    const char *text; /* what is left */
+    struct pl_error *error;
+    int depth;
+    bool failed;
+};
+
+enum { DEPTH_MAX = 200 };
+
+void model_formula_free(struct model_formula *formula)
+{
+    if (!formula)
+        return;
+    model_formula_free(formula->left);
+    model_formula_free(formula->right);
+    model_seq_clear(&formula->list);
+    for (size_t i = 0; i < formula->case_count; i++) {
+        model_ranks_clear(&formula->cases[i].ranks);
+        model_formula_free(formula->cases[i].value);
+    }
+    free(formula->cases);
+    free(formula);
+}
+
+/* ---- parsing ---- */
+
+static struct model_formula *parse_sum(struct parser *parser);
+
+static void *fail(struct parser *parser, const char *wanted)
+{
+    if (!parser->failed)
+        pl_fail(parser->error, PL_E_FORMAT, "a formula has '%.20s' where %s is needed", parser->text, wanted);
+    parser->failed = true;
+    return NULL;
+}
+
+static struct model_formula *make(struct parser *parser, enum kind kind)
+{
+    struct model_formula *formula = calloc(1, sizeof *formula);
+    if (formula)
+        formula->kind = kind;
+    else if (!parser->failed)
+        pl_fail(parser->error, PL_E_NOMEM, "not enough memory for a formula");
+    parser->failed |= !formula;
+    return formula;
+}
+
+static bool take(struct parser *parser, const char *word)
+{
+    const size_t length = strlen(word);
+    if (strncmp(parser->text, word, length) != 0)
+        return false;
+    parser->text += length;
+    return true;
+}
+
+static bool take_number(struct parser *parser, int64_t *ret_number)
+{
+    char *end;
+    const char *digits = parser->text + (*parser->text == '-');
+    errno = 0;
+    if (!isdigit((unsigned char)*digits))
+        return false;
+    *ret_number = strtoll(parser->text, &end, 10);
+    if (errno != 0)
+        return false;
+    parser->text = end;
+    return true;
+}
+
+static bool parse_item(struct parser *parser, struct model_seq *list)
+{
+    struct model_grid grid = {.levels = 1, .count = {1}};
+    if (!take_number(parser, &grid.base))
+        return fail(parser, "a number of a list");
+    if (take(parser, "+") && !take_number(parser, &grid.stride[0]))
+        return fail(parser, "the step of a list");
+    if (take(parser, "x") &&
+        (!take_number(parser, &grid.count[0]) || grid.count[0] < 1 || grid.count[0] > INT64_MAX / 2))
+        return fail(parser, "how often a number of a list counts");
+    if (!model_seq_add_grid(list, grid))
+        return fail(parser, "more memory");
+    return true;
+}
+
+static struct model_formula *parse_list(struct parser *parser)
+{
+    struct model_formula *list = make(parser, LIST);
+    if (!list)
+        return NULL;
+    bool ok = true;
+    do
+        ok = parse_item(parser, &list->list);
+    while (ok && take(parser, ","));
+    if (ok && take(parser, "][")) {
+        list->left = parse_sum(parser);
+        if (list->left && !take(parser, "]"))
+            fail(parser, "']'");
+    } else {
+        fail(parser, "'][' and the place in the list");
+    }
+    return list;
+}
+
+static bool parse_case(struct parser *parser, struct model_formula *cases)
+{
+    struct rank_case *more = realloc(cases->cases, (cases->case_count + 1) * sizeof *more);
+    if (!more)
+        return fail(parser, "more memory");
+    cases->cases = more;
+    struct rank_case *one = &more[cases->case_count];
+    *one = (struct rank_case){0};
+    if (model_ranks_parse(parser->text, &one->ranks, &parser->text, parser->error) != PL_OK) {
+        parser->failed = true;
+        return false;
+    }
+    cases->case_count++;
+    if (!take(parser, ":"))
+        return fail(parser, "':'");
+    one->value = parse_sum(parser);
+    return one->value != NULL;
+}
+
+static struct model_formula *parse_cases(struct parser *parser)
+{
+    struct model_formula *cases = make(parser, CASES);
+    if (!cases)
+        return NULL;
+    bool ok = true;
+    do
+        ok = parse_case(parser, cases);
+    while (ok && take(parser, ";"));
+    if (ok && !take(parser, "}"))
+        fail(parser, "'}'");
+    return cases;
+}
+
+static struct model_formula *parse_negative(struct parser *parser)
+{
+    struct model_formula *difference = make(parser, DIFFERENCE);
+    struct model_formula *zero = make(parser, NUMBER);
+    if (!difference || !zero) {
+        free(zero);
+        return difference;
+    }
+    difference->left = zero;
+    parser->text++;
+    return difference; /* the caller reads what is taken away */
+}
+
+static struct model_formula *parse_factor(struct parser *parser)
+{
+    int64_t number;
+    if (++parser->depth > DEPTH_MAX)
+        return fail(parser, "a formula that is not so deep");
+    struct model_formula *formula = NULL;
+    if (take_number(parser, &number)) {
+        if ((formula = make(parser, NUMBER)))
+            formula->number = number;
+    } else if (*parser->text == '-') {
+        if ((formula = parse_negative(parser)))
+            formula->right = parse_factor(parser);
+    } else if (take(parser, "idP")) {
+        formula = make(parser, RANK);
+    } else if (take(parser, "n")) {
+        formula = make(parser, TURN);
+    } else if (take(parser, "[")) {
+        formula = parse_list(parser);
+    } else if (take(parser, "{")) {
+        formula = parse_cases(parser);
+    } else if (take(parser, "(")) {
+        formula = parse_sum(parser);
+        if (formula && !take(parser, ")"))
+            fail(parser, "')'");
+    } else {
+        fail(parser, "a number, idP, n, '(', '[' or '{'");
+    }
+    parser->depth--;
+    return formula;
+}
+
+static const struct {
+    char sign;
+    enum kind kind;
+    bool binds; /* more tightly than a sum */
+} OPERATORS[] = {
+    {'+', SUM, false}, {'-', DIFFERENCE, false}, {'*', PRODUCT, true}, {'/', QUOTIENT, true}, {'%', REMAINDER, true}};
+
+static bool take_operator(struct parser *parser, bool binds, enum kind *ret_kind)
+{
+    for (size_t i = 0; i < sizeof OPERATORS / sizeof OPERATORS[0]; i++)
+        if (OPERATORS[i].binds == binds && *parser->text == OPERATORS[i].sign) {
+            *ret_kind = OPERATORS[i].kind;
+            parser->text++;
+            return true;
+        }
+    return false;
+}
+
+/* A chain of operators of one strength, from left to right. */
+static struct model_formula *parse_chain(struct parser *parser, bool binds)
+{
+    enum kind kind;
+    struct model_formula *left = binds ? parse_factor(parser) : parse_chain(parser, true);
+    while (left && !parser->failed && take_operator(parser, binds, &kind)) {
+        struct model_formula *both = make(parser, kind);
+        if (!both)
+            break;
+        both->left = left;
+        both->right = binds ? parse_factor(parser) : parse_chain(parser, true);
+        left = both;
+    }
+    return left;
+}
+
+static struct model_formula *parse_sum(struct parser *parser)
+{
+    if (++parser->depth > DEPTH_MAX)
+        return fail(parser, "a formula that is not so deep");
+    struct model_formula *formula = parse_chain(parser, false);
+    parser->depth--;
+    return formula;
+}
+
+pl_status model_formula_parse(const char *text, const char *stops, struct model_formula **ret_formula,
+                              const char **ret_end, struct pl_error *error)
+{
+    struct parser parser = {.text = text, .error = error};
+    struct model_formula *formula = parse_sum(&parser);
+    if (!parser.failed && *parser.text && !(stops && strchr(stops, *parser.text)))
+        fail(&parser, "an operator or the end");
+    if (parser.failed) {
+        model_formula_free(formula);
+        return error->status;
+    }
+    *ret_formula = formula;
+    if (ret_end)
+        *ret_end = parser.text;
+    return PL_OK;
+}
+
+/* ---- values ---- */
+
+static bool operate(enum kind kind, int64_t a, int64_t b, int64_t *ret_value)
+{
+    switch (kind) {
+    case SUM:
+        return !__builtin_add_overflow(a, b, ret_value);
+    case DIFFERENCE:
+        return !__builtin_sub_overflow(a, b, ret_value);
+    case PRODUCT:
+        return !__builtin_mul_overflow(a, b, ret_value);
+    default:
+        if (b == 0 || (a == INT64_MIN && b == -1))
+            return false;
+        *ret_value = kind == QUOTIENT ? a / b : a % b;
+        return true;
+    }
+}
+
+static bool case_value(const struct model_formula *formula, int64_t rank, int64_t n, int64_t *ret_value)
+{
+    for (size_t i = 0; i < formula->case_count; i++)
+        if (model_ranks_has(&formula->cases[i].ranks, rank))
+            return model_formula_value(formula->cases[i].value, rank, n, ret_value);
+    return false;
+}
+
+bool model_formula_value(const struct model_formula *formula, int64_t rank, int64_t n, int64_t *ret_value)
+{
+    int64_t a, b;
+    switch (formula->kind) {
+    case NUMBER:
+        *ret_value = formula->number;
+        return true;
+    case RANK:
+        *ret_value = rank;
+        return true;
+    case TURN:
+        *ret_value = n;
+        return true;
+    case LIST:
+        if (!model_formula_value(formula->left, rank, n, &a) || a < 0 || a >= model_seq_total(&formula->list))
+            return false;
+        *ret_value = model_seq_at(&formula->list, a);
+        return true;
+    case CASES:
+        return case_value(formula, rank, n, ret_value);
+    default:
+        return model_formula_value(formula->left, rank, n, &a) && model_formula_value(formula->right, rank, n, &b) &&
+               operate(formula->kind, a, b, ret_value);
+    }
+}

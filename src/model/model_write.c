@@ -1,0 +1,249 @@
+/* The text of a model file: docs/model.md has the grammar. */
+#include "model/model.h"
+
+#include "model/model_facts.h"
+#include "model/model_text.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+const char *model_order_word(enum model_order order)
+{
+    static const char *const WORDS[] = {"sequential", "strided", "random"};
+    return WORDS[order];
+}
+
+/* " key=a,b": the words whose flag is set. */
+static void add_words(struct text *text, const char *key, const bool *flags, const char *const *words, int count)
+{
+    const char *between = "";
+    text_format(text, " %s=", key);
+    for (int i = 0; i < count; i++)
+        if (flags[i]) {
+            text_format(text, "%s%s", between, words[i]);
+            between = ",";
+        }
+    if (!*between)
+        text_add(text, "none");
+}
+
+void model_facts_file(const struct model_file_facts *file, struct text *text)
+{
+    static const char *const TYPES[] = {"shared", "unique", "grouped"};
+    static const char *const POINTERS[] = {"explicit", "individual", "shared"};
+    static const char *const CALLS[] = {"collective", "independent"};
+    static const char *const WAITS[] = {"blocking", "nonblocking", "split"};
+    const bool calls[] = {file->collective, file->independent};
+    const bool waits[] = {file->blocking, file->nonblocking, file->split};
+    text_format(text, "name=\"%s\" type=%s processes=%" PRId64 " access=%s", file->name, TYPES[file->type],
+                file->processes, model_order_word(file->order));
+    add_words(text, "pointer", file->pointers, POINTERS, 3);
+    add_words(text, "calls", calls, CALLS, 2);
+    add_words(text, "waits", waits, WAITS, 3);
+    text_format(text, " views=%" PRId64 " written=%" PRId64 " read=%" PRId64, file->views, file->written_bytes,
+                file->read_bytes);
+}
+
+void model_facts_phase(const struct model_phase_facts *phase, struct text *text)
+{
+    text_format(text, "count=%" PRId64, phase->count);
+    if (phase->number > 0 && phase->count == 1)
+        text_format(text, " numbers=%" PRId64, phase->number);
+    else if (phase->number > 0)
+        text_format(text, " numbers=%" PRId64 "-%" PRId64, phase->number,
+                    phase->number + (phase->count - 1) * phase->step_by);
+    if (phase->number > 0 && phase->count > 1 && phase->step_by > 1)
+        text_format(text, "/%" PRId64, phase->step_by);
+    text_add(text, " ranks=");
+    model_ranks_write(&phase->step->ranks, text);
+    text_format(text, " weight=%" PRId64 " access=%s", phase->read_bytes + phase->written_bytes,
+                model_order_word(phase->order));
+    if (phase->metadata)
+        text_add(text, " kind=metadata");
+}
+
+/* ---- steps ---- */
+
+struct writer {
+    struct text *text;
+    const struct model_facts *facts;
+};
+
+static void indent(struct text *text, int depth)
+{
+    for (int i = 0; i < depth; i++)
+        text_add(text, "  ");
+}
+
+static void add_value(struct text *text, const char *key, const struct model_value *value)
+{
+    if (value->text)
+        text_format(text, " %s=%s", key, value->text);
+}
+
+static void write_call(struct text *text, const struct model_step *step)
+{
+    text_add(text, step->operation);
+    if (step->ranks.count) {
+        text_add(text, " ranks=");
+        model_ranks_write(&step->ranks, text);
+    }
+    if (step->file >= 0)
+        text_format(text, " file=%d", step->file + 1);
+    if (step->instance.text && strcmp(step->instance.text, "0") != 0)
+        add_value(text, "instance", &step->instance);
+    add_value(text, "size", &step->size);
+    add_value(text, "offset", &step->offset);
+    if (step->access && step->etype_bytes != 1)
+        text_format(text, " etype=%" PRId64, step->etype_bytes);
+    if (step->holes)
+        text_add(text, " holes=yes");
+    if (step->name)
+        text_format(text, " name=\"%s\"", step->name);
+    if (step->detail)
+        text_format(text, " with=\"%s\"", step->detail);
+    text_add(text, "\n");
+}
+
+static void write_comm(struct text *text, const struct model_step *step)
+{
+    text_add(text, "comm ranks=");
+    model_ranks_write(&step->ranks, text);
+    text_format(text, " collectives=%" PRId64 "\n", step->collectives);
+}
+
+static void write_steps(struct writer *writer, const struct model_step *steps, int count, int depth);
+
+static void write_loop(struct writer *writer, const struct model_step *step, int depth)
+{
+    text_format(writer->text, "loop %" PRId64 "\n", step->turns);
+    write_steps(writer, step->body, step->count, depth + 1);
+    indent(writer->text, depth);
+    text_add(writer->text, "end\n");
+}
+
+/* A phase of one operation with one size, through views with holes: where its data would be if each process had its
+ * own part of the file in each turn (the form of Table XI of the document). */
+static void write_layout(struct text *text, const struct model_phase_facts *phase, int depth)
+{
+    const struct model_step *step = phase->step;
+    while (step->kind == MODEL_LOOP && step->count == 1)
+        step = &step->body[0];
+    if (step->kind != MODEL_CALL || !step->holes || phase->smallest != phase->largest || phase->processes < 2)
+        return;
+    indent(text, depth);
+    text_format(text, "# equivalent layout in bytes: idP*%" PRId64 "+n*%" PRId64 "\n", phase->largest,
+                phase->largest * phase->processes);
+}
+
+static void write_phase(struct writer *writer, const struct model_step *step, int depth)
+{
+    struct model_step inside = *step;
+    const struct model_ranks none = {0};
+    text_format(writer->text, "phase %d ", step->phase);
+    model_facts_phase(&writer->facts->phases[step->phase - 1], writer->text);
+    text_add(writer->text, "\n");
+    write_layout(writer->text, &writer->facts->phases[step->phase - 1], depth + 1);
+    inside.phase = 0;
+    inside.ranks = none; /* told by the phase */
+    write_steps(writer, &inside, 1, depth + 1);
+    indent(writer->text, depth);
+    text_add(writer->text, "end\n");
+}
+
+static void write_steps(struct writer *writer, const struct model_step *steps, int count, int depth)
+{
+    for (int i = 0; i < count; i++) {
+        indent(writer->text, depth);
+        if (steps[i].phase)
+            write_phase(writer, &steps[i], depth);
+        else if (steps[i].kind == MODEL_LOOP)
+            write_loop(writer, &steps[i], depth);
+        else if (steps[i].kind == MODEL_COMM)
+            write_comm(writer->text, &steps[i]);
+        else
+            write_call(writer->text, &steps[i]);
+    }
+}
+
+/* ---- what was seen ---- */
+
+static void write_seen(struct text *text, const struct model_step *steps, int count)
+{
+    for (int i = 0; i < count; i++) {
+        const struct model_step *step = &steps[i];
+        const struct model_observed *seen = &step->observed;
+        write_seen(text, step->body, step->count);
+        if (step->kind == MODEL_LOOP || seen->calls == 0)
+            continue;
+        text_format(text, "seen %d %s calls=%" PRId64, step->leaf + 1,
+                    step->kind == MODEL_COMM ? "comm" : step->operation, seen->calls);
+        if (step->kind == MODEL_COMM)
+            text_format(text, " events=%.0f\n", seen->events);
+        else
+            text_format(text,
+                        " sum_ns=%.0f slowest_ns=%.0f min_ns=%" PRId64 " max_ns=%" PRId64 " first_ns=%" PRId64
+                        " gap_ns=%.0f\n",
+                        seen->sum_ns, step->slowest_ns, seen->min_ns, seen->max_ns, seen->first_ns, seen->gap_ns);
+    }
+}
+
+uint64_t model_text_hash(const char *text, size_t length, int *ret_lines)
+{
+    *ret_lines = 0;
+    for (size_t i = 0; i < length; i++)
+        *ret_lines += text[i] == '\n';
+    return text ? XXH64(text, length, 0) : 0;
+}
+
+static void add_end(struct text *text, size_t from, const char *what)
+{
+    int lines;
+    if (text->failed || !text->data)
+        return;
+    const uint64_t hash = model_text_hash(text->data + from, text->length - from, &lines);
+    text_format(text, "end-%s %d %016" PRIx64 "\n", what, lines, hash);
+}
+
+static void write_observed(const struct model *model, struct text *text)
+{
+    const size_t from = text->length;
+    text_add(text, "observed\nmpi ");
+    text_add_escaped(text, model->mpi);
+    text_add(text, "\nmpiio ");
+    text_add_escaped(text, model->mpiio);
+    text_format(text, "\nfailed_calls %" PRId64 "\nincomplete_ranks %" PRId64 "\n", model->failed_calls,
+                model->incomplete_ranks);
+    write_seen(text, model->steps, model->step_count);
+    add_end(text, from, "observed");
+}
+
+void model_write(const struct model *model, bool observed, struct text *text)
+{
+    struct model_facts facts;
+    struct pl_error error;
+    if (model_facts_find(model, &facts, &error) != PL_OK) {
+        text->failed = true;
+        return;
+    }
+    text_add(text, MODEL_FIRST_LINE);
+    const size_t from = text->length;
+    text_add(text, "program ");
+    text_add_escaped(text, model->program);
+    text_format(text, "\nranks %" PRId64 "\n", model->ranks);
+    for (int i = 0; i < facts.file_count; i++) {
+        text_format(text, "file %d ", i + 1);
+        model_facts_file(&facts.files[i], text);
+        text_add(text, "\n");
+    }
+    text_add(text, "steps\n");
+    struct writer writer = {text, &facts};
+    write_steps(&writer, model->steps, model->step_count, 0);
+    add_end(text, from, "steps");
+    if (observed)
+        write_observed(model, text);
+    model_facts_clear(&facts);
+}

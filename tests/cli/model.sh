@@ -1,0 +1,62 @@
+#!/usr/bin/env bash
+# piolet model from the command line, as far as no trace is needed: wrong use, checks, differences, expansion, pictures.
+# proves: PHASE-6
+# It would fail if a wrong command line or model file were accepted or told without its line, or if equal models were said
+# to differ.
+source "$(dirname "$0")/../lib.sh"
+cd "$TMP"
+
+cat >good.model <<'END'
+piolet-model 1
+program app
+ranks 4
+file 1 name="a" type=shared processes=4 access=sequential pointer=explicit calls=independent waits=blocking views=0 written=4000 read=0
+steps
+open ranks=0-3 file=1 name="a" with="amode=create|wronly ranks=4 first=0 stride=1"
+# by hand, therefore without a sum
+loop 5
+  comm ranks=0-3 collectives=1
+  phase 1 count=5 numbers=1-5 ranks=0-3 weight=800 access=sequential
+    loop 2
+      write_at file=1 size=100 offset=idP*1000+n*100
+    end
+  end
+end
+end-steps 14 -
+END
+sed 's/idP\*1000/idP*2000/' good.model >other.model
+sed 's/weight=800/weight=900/' good.model >weight.model
+
+# ---- wrong use ----
+
+while IFS='|' read -r status words arguments; do
+    # shellcheck disable=SC2086  # several arguments
+    expect_exit "$status" "$PIOLET" model $arguments
+    expect_in "$ERR" "$words"
+done <<'END'
+2|which DIR?|
+2|which DIR?|a b
+2|--diff needs two model files|--diff good.model
+2|--check needs one model file|--check
+2|--check and --diff exclude each other|--check --diff good.model
+2|--dump takes no --output|--dump -o x DIR
+2|--diff takes no --plot|--diff --plot x.svg good.model good.model
+2|'--nosuch' is not an option|--nosuch
+2|cannot read 'nosuch.model': No such file or directory|--check nosuch.model
+2|weight.model:10: from the steps follows 'count=5 numbers=1-5 ranks=0-3 weight=800|--check weight.model
+1|'nosuch|nosuch
+END
+
+# ---- right use ----
+
+expect_exit 0 "$PIOLET" model --check good.model --plot good.svg
+expect_in "$OUT" "5 phases: 5 × 2 independent sequential writes of 100 bytes by each of 4"
+grep -q '</svg>' good.svg || fail "no picture"
+awk 'length($0) > 82 { exit 1 }' "$OUT" || fail "lines are longer than 80 columns"
+expect_exit 0 "$PIOLET" model --diff good.model good.model
+[ ! -s "$OUT" ] || fail "equal models differ"
+expect_exit 1 "$PIOLET" model --diff good.model other.model
+expect_in "$OUT" ">       write_at file=1 size=100 offset=idP*2000+n*100"
+expect_exit 0 "$PIOLET" model --expand good.model
+[ "$(wc -l <"$OUT")" -eq 45 ] || fail "$(wc -l <"$OUT") lines, not 1 + 4 opens + 40 accesses"
+awk '$1 == 3 && $3 == "write_at" { last = $4 } END { exit last != 3900 }' "$OUT" || fail "the last offset of rank 3"
