@@ -158,8 +158,6 @@ static int check_command(const struct command *command)
             return cli_usage_error(&cli_verb_analyze, "--times belongs to kernel and beff");
         if (command->tool == beff_analyze && selects_operations(&command->request))
             return cli_usage_error(&cli_verb_analyze, "beff shows whole runs: only --block and --times select");
-        if (command->request.times && command->tool != analysis_kernel)
-            return cli_usage_error(&cli_verb_analyze, "--times belongs to kernel");
         if (command->tool == beffio_analyze && command->selection && strcmp(command->selection, "--block") != 0)
             return cli_usage_error(&cli_verb_analyze, "%s: beffio selects by --block alone", command->selection);
         if (command->format)
