@@ -31,6 +31,9 @@ measures_messages_between_processes
 --plot_'a.gif':_allowed: --plot a.gif
 --json_'beff.out':_allowed:_another_file --json beff.out
 --csv_'x':_allowed:_a_file_for_each --json x --csv x
+--json_'/nowhere/x':_No_such_file --json /nowhere/x
+--plot_'/nowhere/x.svg':_No_such_file --plot /nowhere/x.svg
+--csv_'/':_Is_a_directory --csv /
 --progress_'loud':_allowed:_auto --progress loud
 beff_takes_no_operands file
 END
