@@ -39,7 +39,7 @@ expect_not_in "$OUT" "was not measured"
 awk '/^param method/ { m = $3 } /^param pattern/ { print m, $3 }' killed.out | sort | uniq -d >twice
 # the set that was being written may stand there in part
 [ "$(grep -c . twice)" -le 1 ] || fail "measured twice: $(cat twice)"
-[ -z "$(find . -name 'piolet-beffio-*')" ] || fail "files are left: $(find . -name 'piolet-beffio-*')"
+[ -z "$(find . -name '*piolet-beffio-*')" ] || fail "files are left: $(find . -name '*piolet-beffio-*')"
 
 # A disk that holds the files of some types, but not of all.
 small_fs 64M
@@ -47,7 +47,7 @@ expect_exit 1 mpirun_n 3 "$PIOLET" beffio -T 3 --memory-node 256m -p "$SMALL_FS"
 expect_in "$ERR" "ends here: rank 0: pattern"
 expect_in "$ERR" "of which 4 MB and 1 % are kept"
 expect_in "$OUT" "may never have reached the disk"
-grep -q 'type [0-4] failed: pattern .* free' "$OUT" || fail "the verdict does not tell of the full disk"
+grep -q 'type [0-4] failed in write: pattern' "$OUT" || fail "the verdict does not tell of the full disk"
 grep -q '^param type 4' full.out || fail "the run did not go on to the last type"
 [ -z "$(find "$SMALL_FS" -name '*piolet-beffio*')" ] || fail "files are left: $(ls "$SMALL_FS")"
 
