@@ -41,9 +41,9 @@ awk '/^param method/ { m = $3 } /^param pattern/ { print m, $3 }' killed.out | s
 [ "$(grep -c . twice)" -le 1 ] || fail "measured twice: $(cat twice)"
 [ -z "$(find . -name '*piolet-beffio-*')" ] || fail "files are left: $(find . -name '*piolet-beffio-*')"
 
-# A disk that holds the files of some types, but not of all.
-small_fs 64M
-expect_exit 1 mpirun_n 3 "$PIOLET" beffio -T 3 --memory-node 256m -p "$SMALL_FS" -o full.out
+# A disk that cannot hold the files of all types: one call of each pattern needs 93 MB.
+small_fs 48M
+expect_exit 1 mpirun_n 3 "$PIOLET" beffio -T 0.5 --memory-node 256m -p "$SMALL_FS" -o full.out
 expect_in "$ERR" "ends here: rank 0: pattern"
 expect_in "$ERR" "of which 4 MB and 1 % are kept"
 expect_in "$OUT" "may never have reached the disk"
@@ -61,7 +61,7 @@ done
 
 # A limit on the size of files is met before MPI-IO meets it: some implementations would hang.
 ulimit -S -f 20000
-expect_exit 1 mpirun_n 3 "$PIOLET" beffio -T 1 --memory-node 256m -o limited.out
+expect_exit 1 mpirun_n 3 "$PIOLET" beffio -T 0.5 --memory-node 256m -o limited.out
 expect_in "$ERR" "'ulimit -f' allows no more"
 ulimit -S -f unlimited
 
