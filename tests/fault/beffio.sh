@@ -41,6 +41,12 @@ awk '/^param method/ { m = $3 } /^param pattern/ { print m, $3 }' killed.out | s
 [ "$(grep -c . twice)" -le 1 ] || fail "measured twice: $(cat twice)"
 [ -z "$(find . -name '*piolet-beffio-*')" ] || fail "files are left: $(find . -name '*piolet-beffio-*')"
 
+# Killed behind its last pattern: what is left to do is to remove the files.
+grep -v '^end-block' killed.out >late.out
+touch "piolet-beffio-$(sed -n 's/^fact run //p' late.out | tail -n 1)-n2-t3"
+expect_exit 0 mpirun_n 2 "$PIOLET" beffio --resume late.out
+[ -z "$(find . -name '*piolet-beffio-*')" ] || fail "files are left: $(find . -name '*piolet-beffio-*')"
+
 # A disk that cannot hold the files of all types: one call of each pattern needs 93 MB.
 small_fs 48M
 expect_exit 1 mpirun_n 3 "$PIOLET" beffio -T 0.5 --memory-node 256m -p "$SMALL_FS" -o full.out
