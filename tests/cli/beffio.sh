@@ -21,6 +21,10 @@ refused "as 2,4,8" -n 2 -N 2,2
 refused "as 2,4,8" -n 2 -N 0
 refused "4 processes, but the job has only 2 ranks" -n 2 -N 2,4
 refused "a size such as 16g" -n 2 --memory-node much
+refused "--partitions: ''; allowed: numbers" -n 2 -N ''
+refused "--per-node: '0'; allowed: 1" -n 2 --per-node 0
+refused "--memory-node: '0'; allowed: a size" -n 2 --memory-node 0
+refused "--seed: '-1'; allowed: 0" -n 2 --seed -1
 refused "document or 2.0" -n 2 --order 3.0
 refused "No such file or directory" -n 2 -p missing
 touch plain
