@@ -107,6 +107,10 @@ expect_exit 0 "$PIOLET" analyze beff r.out cut.out -o two.svg
 expect_in "$OUT" "the run did not come to its end"
 expect_in "$OUT" "no b_eff"
 expect_in "$OUT" "--block N"
+awk '{ print } /^end-set/ && ++sets == 5 { exit }' r.out >begun.out # 5 lengths of ping-pong
+expect_exit 0 "$PIOLET" analyze beff begun.out -o begun.svg
+expect_in "$OUT" "MByte/s: - at L_max"
+! grep -qi '\bnan\b' "$OUT" begun.svg || fail "not a number: $(grep -i nan "$OUT" begun.svg)"
 expect_exit 0 "$PIOLET" analyze beff --block 2 r.out
 expect_in "$OUT" "2 processes on 1 host"
 expect_exit 2 "$PIOLET" analyze beff --rank 1 r.out

@@ -138,5 +138,7 @@ pl_status beffio_report_plot(const struct beffio_report *report, const char *pat
                        report->case_count);
     struct sheet sheet = {.report = report};
     find_range(&sheet);
+    if (!(sheet.high > 0))
+        return pl_fail(error, PL_E_UNSUPPORTED, "no plot: nothing was measured");
     return plot_to_file(path, draw, &sheet, error);
 }
