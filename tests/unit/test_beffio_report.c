@@ -21,6 +21,7 @@ struct made {
     const char *run, *time, *order;
     int64_t bytes;
     int first_set, end_set; /* of 2 * 129 */
+    int failed[2];          /* numbers of sets; 0: none */
 };
 
 static void put_set(struct blockfile_writer *writer, const struct made *made, int number)
@@ -35,6 +36,8 @@ static void put_set(struct blockfile_writer *writer, const struct made *made, in
     struct pl_error error;
     blockfile_set(writer);
     beffio_result_write(&result, writer);
+    if (number && (number == made->failed[0] || number == made->failed[1]))
+        blockfile_error(writer, "E_IO", 1, number == made->failed[0] ? "first words" : "other words");
     assert_int_equal(blockfile_end_set(writer, &error), PL_OK);
 }
 
@@ -124,6 +127,19 @@ static void not_official(void **state)
     drop();
 }
 
+/* One type in two access methods: the verdict has the words of both. */
+static void failed_twice(void **state)
+{
+    (void)state;
+    const struct made runs[] = {{"f", "900", "document", 1000000000, 0, 258, {43 + 10, 86 + 12}}};
+    make(runs, 1);
+    assert_true(has_reason(0, "type 1 failed in rewrite: first words"));
+    assert_true(has_reason(0, "type 1 failed in read: other words"));
+    assert_false(has_reason(0, "was not measured"));
+    assert_string_equal(text_get(&report.cases[1].reasons), "");
+    drop();
+}
+
 static void resumed(void **state)
 {
     (void)state;
@@ -139,6 +155,6 @@ static void resumed(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(valid), cmocka_unit_test(not_official),
-                                       cmocka_unit_test(resumed)};
+                                       cmocka_unit_test(failed_twice), cmocka_unit_test(resumed)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -191,8 +191,8 @@ static void put_system(const struct beffio_report *report, FILE *text)
 {
     const struct beffio_case *best = beffio_report_system(report);
     if (best)
-        fprintf(text, "b_eff_io of the system: %.1f MB/s, by %d processes (run %s)\n", best->value, best->partition,
-                best->run);
+        fprintf(text, "b_eff_io of the system: %.1f MB/s, by %d processes (run %s%s)\n", best->value, best->partition,
+                best->run, best->reasons.length ? ", NOT OFFICIAL: see its verdict" : "");
     else
         fprintf(text, "b_eff_io of the system: none; it needs a whole run with T of 15 minutes or more\n");
 }
