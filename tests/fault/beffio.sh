@@ -18,16 +18,13 @@ rewrites()
     [ "${sets:-0}" -ge 3 ]
 }
 
-mpirun_n 2 "$PIOLET" beffio -T 1.5 --memory-node 256m -o killed.out >"$OUT" 2>"$ERR" &
+mpirun_n 2 "$PIOLET" beffio -T 2.5 --memory-node 256m -o killed.out >"$OUT" 2>"$ERR" &
 job=$!
 for ((tries = 0; tries < 3000; tries++)); do
     ! rewrites || break
     sleep 0.02
 done
-for process in /proc/[0-9]*; do # ranks of this run: by program and directory
-    [ "$(readlink "$process/exe")" = "$(readlink -f "$PIOLET")" ] && [ "$(readlink "$process/cwd")" = "$TMP" ] &&
-        { kill -9 "${process#/proc/}" || true; }
-done 2>/dev/null
+kill_ranks
 ! wait "$job" || fail "a killed run must not end well"
 rewrites || fail "the run did not come to its rewrites: $(cat "$OUT" "$ERR")"
 before=$(grep -c '^end-set' killed.out)

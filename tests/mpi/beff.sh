@@ -81,10 +81,7 @@ for ((tries = 0; tries < 300; tries++)); do
     [ "$(finished)0" -lt 1000 ] || break # 100 sets
     sleep 0.1
 done
-for process in /proc/[0-9]*; do # ranks of this run: by program and directory
-    [ "$(readlink "$process/exe")" = "$(readlink -f "$PIOLET")" ] && [ "$(readlink "$process/cwd")" = "$TMP" ] &&
-        { kill -9 "${process#/proc/}" || true; } # mpiexec may have been faster
-done 2>/dev/null
+kill_ranks
 ! wait "$job" || fail "a killed run must not end well"
 [ "$(finished)" -ge 100 ] || fail "only $(finished) measurements before the kill"
 expect_exit 0 "$PIOLET" analyze beff killed.out
