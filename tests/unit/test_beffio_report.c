@@ -95,7 +95,7 @@ static bool has_reason(size_t index, const char *words)
 static void valid(void **state)
 {
     (void)state;
-    const struct made runs[] = {{"a", "900", "document", 1000000000, 0, 258}};
+    const struct made runs[] = {{"a", "900", "document", 1000000000, 0, 258, {0}}};
     make(runs, 1);
     assert_int_equal(report.case_count, 2);
     for (size_t i = 0; i < 2; i++) {
@@ -111,10 +111,10 @@ static void valid(void **state)
 static void not_official(void **state)
 {
     (void)state;
-    const struct made runs[] = {{"short", "899", "document", 1000000000, 0, 258},
-                                {"other", "900", "2.0", 1000000000, 0, 258},
-                                {"cached", "900", "document", 400000000, 0, 258},
-                                {"killed", "900", "document", 1000000000, 0, 200}};
+    const struct made runs[] = {{"short", "899", "document", 1000000000, 0, 258, {0}},
+                                {"other", "900", "2.0", 1000000000, 0, 258, {0}},
+                                {"cached", "900", "document", 400000000, 0, 258, {0}},
+                                {"killed", "900", "document", 1000000000, 0, 200, {0}}};
     make(runs, 4);
     assert_int_equal(report.case_count, 8);
     assert_true(has_reason(0, "below 15 minutes"));
@@ -143,8 +143,8 @@ static void failed_twice(void **state)
 static void resumed(void **state)
 {
     (void)state;
-    const struct made runs[] = {{"r", "900", "document", 1000000000, 0, 100},
-                                {"r", "900", "document", 1000000000, 100, 258}};
+    const struct made runs[] = {{"r", "900", "document", 1000000000, 0, 100, {0}},
+                                {"r", "900", "document", 1000000000, 100, 258, {0}}};
     make(runs, 2);
     assert_int_equal(report.case_count, 2);
     assert_true(report.cases[0].complete && report.cases[1].complete);
