@@ -115,6 +115,17 @@ mpirun_n()
     "${limit[@]}" mpiexec.mpich ${preload:+-genv LD_PRELOAD "$preload"} -n "$ranks" "$@"
 }
 
+# Kills the ranks of the run that was started in this folder, found by program and folder in one go: a short run is over
+# before a shell has looked at every process.
+kill_ranks()
+{
+    local exe process
+    for exe in $(find /proc/[0-9]* -maxdepth 1 -name exe -lname "$(readlink -f "$PIOLET")" 2>/dev/null || true); do
+        process=${exe%/exe}
+        [ "$(readlink "$process/cwd")" != "$TMP" ] || kill -9 "${process#/proc/}" 2>/dev/null || true # may be over
+    done
+}
+
 small_fs()
 {
     local size=$1 image=$TMP/.image

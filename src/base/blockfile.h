@@ -13,7 +13,8 @@
 
 struct blockfile_writer;
 
-/* Opens `path` for appending; a line that an earlier, killed run left unfinished is ended first. */
+/* Opens `path` for appending; a line that an earlier, killed run left unfinished is ended first. PL_E_IN_USE: another
+ * writer has it open. */
 pl_status blockfile_writer_open(const char *path, struct blockfile_writer **ret_writer, struct pl_error *error);
 
 /* Flushes to the device and frees. Accepts NULL. */

@@ -9,6 +9,8 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define XXH_INLINE_ALL
@@ -104,14 +106,21 @@ static int end_unfinished_line(FILE *stream)
     return 0;
 }
 
+/* Sets of two runs between each other would make both unreadable: the second one is refused (EWOULDBLOCK). Where locks
+ * are not known, as on some network file systems, there is none. */
 static FILE *open_for_append(const char *path)
 {
     const int fd = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
     if (fd < 0)
         return NULL;
-    FILE *stream = fdopen(fd, "a+");
+    struct stat about; /* any number of runs may write to /dev/null */
+    const bool shared = fstat(fd, &about) != 0 || !S_ISREG(about.st_mode);
+    const bool taken = !shared && flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+    FILE *stream = taken ? NULL : fdopen(fd, "a+");
     if (!stream)
         close(fd);
+    if (taken)
+        errno = EWOULDBLOCK;
     return stream;
 }
 
@@ -129,6 +138,8 @@ pl_status blockfile_writer_open(const char *path, struct blockfile_writer **ret_
             fclose(writer->stream);
         free(writer->path);
         free(writer);
+        if (failed == EWOULDBLOCK)
+            return pl_fail(error, PL_E_IN_USE, "'%s' is being written by another run; give each its own file", path);
         return pl_fail_errno(error, failed, "opening '%s' for results", path);
     }
     setvbuf(writer->stream, NULL, _IOFBF, WRITE_BUFFER);

@@ -1,10 +1,12 @@
 #include "base/path.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 /* The path in one spelling, though the file itself may not exist yet; false where its directory does not. */
 static bool spell_out(const char *path, char ret_whole[PATH_MAX])
@@ -29,4 +31,22 @@ bool path_same(const char *a, const char *b)
     if (stat(a, &first) == 0 && stat(b, &second) == 0)
         return first.st_dev == second.st_dev && first.st_ino == second.st_ino;
     return spell_out(a, whole_a) && spell_out(b, whole_b) && strcmp(whole_a, whole_b) == 0;
+}
+
+int path_write_errno(const char *path)
+{
+    struct stat about;
+    if (strcmp(path, "-") == 0)
+        return 0;
+    if (stat(path, &about) == 0)
+        return S_ISDIR(about.st_mode) ? EISDIR : access(path, W_OK) == 0 ? 0 : errno;
+    if (errno != ENOENT)
+        return errno;
+    char folder[PATH_MAX];
+    const char *slash = strrchr(path, '/');
+    const int length = slash ? (int)(slash - path) + 1 : 1;
+    if (length >= PATH_MAX || strlen(path) >= PATH_MAX)
+        return ENAMETOOLONG;
+    snprintf(folder, sizeof folder, "%.*s", length, slash ? path : ".");
+    return access(folder, W_OK) == 0 ? 0 : errno;
 }

@@ -7,4 +7,8 @@
 /* Do both names mean the same file, though it may not exist yet? */
 bool path_same(const char *a, const char *b);
 
+/* Could the file be written, now or as a new one? 0, or the errno that says why not. Touches nothing. "-" always can:
+ * it is standard output. */
+int path_write_errno(const char *path);
+
 #endif

@@ -97,7 +97,7 @@ int beffio_shell_plan(struct beffio_request *request, int ranks)
     printf("%d partition%s of T = %g s in %d folder%s: %.1f s are scheduled", config->partition_count,
            config->partition_count == 1 ? "" : "s", config->time_s, config->path_count,
            config->path_count == 1 ? "" : "s", seconds);
-    printf(", and the time of MPI_File_sync.\n");
+    printf(",\nand the time of MPI_File_sync besides.\n");
     if (plan.rate > 0)
         printf("At %s a second the files take up to %s.\n", units_bytes((int64_t)plan.rate, (char[UNITS_TEXT_MAX]){0}),
                units_bytes(config->order_2_0 ? all : largest, text));

@@ -18,12 +18,18 @@ static pl_status check_exports(const struct beffio_request *request, struct pl_e
     const struct {
         const char *option, *path;
     } exports[] = {{"--json", request->json}, {"--csv", request->csv}};
-    if (request->json && request->csv && strcmp(request->json, "-") == 0 && strcmp(request->csv, "-") == 0)
-        return pl_fail(error, PL_E_USAGE, "--json and --csv cannot both go to standard output");
-    for (size_t i = 0; i < 2; i++)
-        if (exports[i].path && path_same(exports[i].path, request->job.output))
+    if (request->json && request->csv && path_same(request->json, request->csv))
+        return pl_fail(error, PL_E_USAGE, "--json and --csv cannot both go to '%s'", request->csv);
+    for (size_t i = 0; i < 2; i++) {
+        if (!exports[i].path)
+            continue;
+        if (path_same(exports[i].path, request->job.output))
             return pl_fail(error, PL_E_USAGE, "%s: '%s' is where the results go; allowed: another file",
                            exports[i].option, exports[i].path);
+        const int failed = path_write_errno(exports[i].path); /* better now than behind a run of hours */
+        if (failed)
+            return pl_fail_errno(error, failed, "%s: opening '%s'", exports[i].option, exports[i].path);
+    }
     return PL_OK;
 }
 

@@ -106,6 +106,9 @@ static int check_request(const struct request *request)
         for (int k = 0; k < i; k++)
             if (names[i] && names[k] && path_same(names[i], names[k]))
                 return bad_value(options[i], names[i], "a file for each output");
+        const int failed = names[i] ? path_write_errno(names[i]) : 0; /* better now than behind the run */
+        if (failed)
+            return cli_usage_error(&cli_verb_beff, "%s '%s': %s", options[i], names[i], strerror(failed));
     }
     if (request->plot && !ends_in(request->plot, ".svg") && !ends_in(request->plot, ".png"))
         return bad_value("--plot", request->plot, "a name that ends in .svg or .png");

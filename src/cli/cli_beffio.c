@@ -56,6 +56,24 @@ static int take_setting(struct command *command, const char *name, const char *v
     return cli_usage_error(&cli_verb_beffio, "--%s", error.text);
 }
 
+/* Results say "" or 0 where a setting was left to its default. Whoever gives that as an option means something else, or
+ * has an empty variable. */
+static const char *allowed_instead(int option, const struct beffio_config *config)
+{
+    switch (option) {
+    case OPT_PARTITIONS:
+        return config->partition_count ? NULL : "numbers of processes, as 2,4,8";
+    case OPT_PER_NODE:
+        return config->per_node ? NULL : "1 to 1000000";
+    case OPT_MEMORY_NODE:
+        return config->node_memory_bytes ? NULL : "a size such as 16g";
+    case OPT_SEED:
+        return config->seed >= 0 ? NULL : "0 to 2^53";
+    default:
+        return NULL;
+    }
+}
+
 static int take_hints(struct command *command, const char *path)
 {
     struct pl_error error;
@@ -92,8 +110,14 @@ static int take_option(struct command *command, int option, const char *argument
 {
     struct beffio_request *request = &command->request;
     for (size_t i = 0; i < sizeof SETTINGS / sizeof SETTINGS[0]; i++)
-        if (SETTINGS[i].option == option)
-            return take_setting(command, SETTINGS[i].name, argument ? argument : "true");
+        if (SETTINGS[i].option == option) {
+            if (take_setting(command, SETTINGS[i].name, argument ? argument : "true") != CLI_OK)
+                return CLI_USAGE;
+            const char *allowed = allowed_instead(option, &request->job.config);
+            return allowed ? cli_usage_error(&cli_verb_beffio, "--%s: '%s'; allowed: %s", SETTINGS[i].name, argument,
+                                             allowed)
+                           : CLI_OK;
+        }
     switch (option) {
     case OPT_RANKS:
         command->ranks = cli_launch_ranks(&cli_verb_beffio, argument);

@@ -21,6 +21,10 @@ refused "as 2,4,8" -n 2 -N 2,2
 refused "as 2,4,8" -n 2 -N 0
 refused "4 processes, but the job has only 2 ranks" -n 2 -N 2,4
 refused "a size such as 16g" -n 2 --memory-node much
+refused "--partitions: ''; allowed: numbers" -n 2 -N ''
+refused "--per-node: '0'; allowed: 1" -n 2 --per-node 0
+refused "--memory-node: '0'; allowed: a size" -n 2 --memory-node 0
+refused "--seed: '-1'; allowed: 0" -n 2 --seed -1
 refused "document or 2.0" -n 2 --order 3.0
 refused "No such file or directory" -n 2 -p missing
 touch plain
@@ -33,6 +37,9 @@ refused "is not an option" --no-such-thing
 refused "opening 'absent'" -n 2 --hints absent
 refused "No such file" -n 2 --resume absent
 refused "is where the results go" -n 2 -o r.out --json r.out
+refused "cannot both go to './x'" -n 2 --json x --csv ./x
+refused "--csv: opening '/nowhere/x': No such file" -n 2 --csv /nowhere/x
+refused "--json: opening '/': Is a directory" -n 2 --json /
 printf 'all cb_nodes 1\ntype 9 a b\n' >hints
 refused "hints:2: '9' is not a number behind 'type'; allowed: 0 to 5" -n 2 --hints hints
 printf 'pattern 3 a\n' >hints
@@ -42,6 +49,7 @@ refused "hints:1: 'some'; allowed: all, type N or pattern N" -n 2 --hints hints
 
 expect_exit 0 "$PIOLET" beffio -n 4 --dry-run --memory-node 16g --assume 300m -N 2,4
 [ "$(ls)" = "$(printf 'hints\nplain')" ] || fail "a dry run made files: $(ls)"
+awk 'length > 80 { print; bad = 1 } END { exit bad }' "$OUT" >&2 || fail "a plan wider than 80 columns"
 [ "$(grep -cE '^ +[0-9]+ +(1k|32k|1M|M_PART|fill)' "$OUT")" = 43 ] || fail "not 43 patterns"
 expect_in "$OUT" "   1  M_PART  134217728  134217728  4     18.750"
 expect_in "$OUT" "   7  1k+8         1032    1056768  2      9.375"

@@ -22,15 +22,18 @@ wanted()
     printf '%s\n' $cart ring-{1,2,3,4,5,6} worst-cycle {best,worst}-bisection ping-pong random-1 | sort
 }
 
+# Many ranks on few cores take long: 8 of them have no time for the repetitions.
 for n in 2 3 8; do
-    expect_exit 0 mpirun_n "$n" "$PIOLET" beff --quick --time 10m --memory 1m --patterns 1 --seed 3 -o "$n.out"
+    time=10m least=3
+    [ "$n" -lt 8 ] || time=1 least=1
+    expect_exit 0 mpirun_n "$n" "$PIOLET" beff --quick --time $time --memory 1m --patterns 1 --seed 3 -o "$n.out"
     expect_in "$OUT" "$n processes on 1 host"
     expect_exit 0 "$PIOLET" analyze export --format json -o "$n.json" "$n.out"
     jq -r '.blocks[0].sets[].params.pattern' "$n.json" | sort | uniq -c >counts
     wanted "$n" | sed 's/^/     21 /' | diff - counts >&2 || fail "$n ranks: patterns"
-    jq -e '.blocks[0].sets | all((.errors // [] | length) == 0 and
+    jq -e --argjson least $least '.blocks[0].sets | all((.errors // [] | length) == 0 and
         ([.series[] | .key] == (if .params.pattern == "ping-pong" then ["turns"] else ["sendrecv", "alltoallv", "nonblocking"] end)) and
-        (.series | all(.values | length == 3 and all(. > 0))))' "$n.json" >/dev/null || fail "$n ranks: a measurement is missing"
+        (.series | all(.values | length >= $least and length <= 3 and all(. > 0))))' "$n.json" >/dev/null || fail "$n ranks: a measurement is missing"
     jq -e --argjson n "$n" '.blocks[0].sets | all(.params | (.messages | tonumber) == (.pattern |
         if . == "ping-pong" then 2 elif endswith("bisection") then $n - $n % 2 elif . == "cart2d" and $n == 8 then 32
         elif . == "cart3d" and $n == 8 then 48 else 2 * $n end))' "$n.json" >/dev/null || fail "$n ranks: messages"
@@ -78,10 +81,7 @@ for ((tries = 0; tries < 300; tries++)); do
     [ "$(finished)0" -lt 1000 ] || break # 100 sets
     sleep 0.1
 done
-for process in /proc/[0-9]*; do # ranks of this run: by program and directory
-    [ "$(readlink "$process/exe")" = "$(readlink -f "$PIOLET")" ] && [ "$(readlink "$process/cwd")" = "$TMP" ] &&
-        { kill -9 "${process#/proc/}" || true; } # mpiexec may have been faster
-done 2>/dev/null
+kill_ranks
 ! wait "$job" || fail "a killed run must not end well"
 [ "$(finished)" -ge 100 ] || fail "only $(finished) measurements before the kill"
 expect_exit 0 "$PIOLET" analyze beff killed.out

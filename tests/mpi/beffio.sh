@@ -90,6 +90,6 @@ expect_exit 1 mpirun_n 3 "$PIOLET" beffio --resume cut.out
 expect_in "$ERR" "type 2 ends here: rank 1: pattern 17, call 0: wrong data at byte 0 of the call"
 [ "$(grep -c '^error' cut.out)" = 1 ] || fail "one pattern should have failed"
 [ "$(grep -c '^end-set' cut.out)" = $((129 - 7)) ] || fail "$(grep -c '^end-set' cut.out) sets after the resume"
-expect_in "$OUT" "type 2 failed: pattern 17"
+expect_in "$OUT" "type 2 failed in read: pattern 17"
 expect_exit 2 mpirun_n 3 "$PIOLET" beffio --resume cut.out
 expect_in "$ERR" "nothing to resume"

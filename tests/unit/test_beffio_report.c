@@ -21,6 +21,7 @@ struct made {
     const char *run, *time, *order;
     int64_t bytes;
     int first_set, end_set; /* of 2 * 129 */
+    int failed[2];          /* numbers of sets; 0: none */
 };
 
 static void put_set(struct blockfile_writer *writer, const struct made *made, int number)
@@ -35,6 +36,8 @@ static void put_set(struct blockfile_writer *writer, const struct made *made, in
     struct pl_error error;
     blockfile_set(writer);
     beffio_result_write(&result, writer);
+    if (number && (number == made->failed[0] || number == made->failed[1]))
+        blockfile_error(writer, "E_IO", 1, number == made->failed[0] ? "first words" : "other words");
     assert_int_equal(blockfile_end_set(writer, &error), PL_OK);
 }
 
@@ -92,7 +95,7 @@ static bool has_reason(size_t index, const char *words)
 static void valid(void **state)
 {
     (void)state;
-    const struct made runs[] = {{"a", "900", "document", 1000000000, 0, 258}};
+    const struct made runs[] = {{"a", "900", "document", 1000000000, 0, 258, {0}}};
     make(runs, 1);
     assert_int_equal(report.case_count, 2);
     for (size_t i = 0; i < 2; i++) {
@@ -108,10 +111,10 @@ static void valid(void **state)
 static void not_official(void **state)
 {
     (void)state;
-    const struct made runs[] = {{"short", "899", "document", 1000000000, 0, 258},
-                                {"other", "900", "2.0", 1000000000, 0, 258},
-                                {"cached", "900", "document", 400000000, 0, 258},
-                                {"killed", "900", "document", 1000000000, 0, 200}};
+    const struct made runs[] = {{"short", "899", "document", 1000000000, 0, 258, {0}},
+                                {"other", "900", "2.0", 1000000000, 0, 258, {0}},
+                                {"cached", "900", "document", 400000000, 0, 258, {0}},
+                                {"killed", "900", "document", 1000000000, 0, 200, {0}}};
     make(runs, 4);
     assert_int_equal(report.case_count, 8);
     assert_true(has_reason(0, "below 15 minutes"));
@@ -124,11 +127,24 @@ static void not_official(void **state)
     drop();
 }
 
+/* One type in two access methods: the verdict has the words of both. */
+static void failed_twice(void **state)
+{
+    (void)state;
+    const struct made runs[] = {{"f", "900", "document", 1000000000, 0, 258, {43 + 10, 86 + 12}}};
+    make(runs, 1);
+    assert_true(has_reason(0, "type 1 failed in rewrite: first words"));
+    assert_true(has_reason(0, "type 1 failed in read: other words"));
+    assert_false(has_reason(0, "was not measured"));
+    assert_string_equal(text_get(&report.cases[1].reasons), "");
+    drop();
+}
+
 static void resumed(void **state)
 {
     (void)state;
-    const struct made runs[] = {{"r", "900", "document", 1000000000, 0, 100},
-                                {"r", "900", "document", 1000000000, 100, 258}};
+    const struct made runs[] = {{"r", "900", "document", 1000000000, 0, 100, {0}},
+                                {"r", "900", "document", 1000000000, 100, 258, {0}}};
     make(runs, 2);
     assert_int_equal(report.case_count, 2);
     assert_true(report.cases[0].complete && report.cases[1].complete);
@@ -139,6 +155,6 @@ static void resumed(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(valid), cmocka_unit_test(not_official),
-                                       cmocka_unit_test(resumed)};
+                                       cmocka_unit_test(failed_twice), cmocka_unit_test(resumed)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -410,6 +410,24 @@ static void read_from_a_pipe(void **state)
     pclose(pipe);
 }
 
+/* Sets of two runs in one file would lie between each other. */
+static void a_second_writer_is_refused(void **state)
+{
+    (void)state;
+    struct blockfile_writer *first, *second;
+    struct pl_error error;
+    assert_int_equal(blockfile_writer_open(path, &first, &error), PL_OK);
+    assert_int_equal(blockfile_writer_open(path, &second, &error), PL_E_IN_USE);
+    assert_non_null(strstr(error.text, "is being written by another run"));
+    assert_int_equal(blockfile_writer_close(first, &error), PL_OK);
+    assert_int_equal(blockfile_writer_open(path, &second, &error), PL_OK);
+    assert_int_equal(blockfile_writer_close(second, &error), PL_OK);
+    assert_int_equal(blockfile_writer_open("/dev/null", &first, &error), PL_OK);
+    assert_int_equal(blockfile_writer_open("/dev/null", &second, &error), PL_OK);
+    assert_int_equal(blockfile_writer_close(first, &error), PL_OK);
+    assert_int_equal(blockfile_writer_close(second, &error), PL_OK);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -423,6 +441,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(garbage, make_path, remove_path),
         cmocka_unit_test_setup_teardown(an_unknown_version_is_passed_over, make_path, remove_path),
         cmocka_unit_test_setup_teardown(read_from_a_pipe, make_path, remove_path),
+        cmocka_unit_test_setup_teardown(a_second_writer_is_refused, make_path, remove_path),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

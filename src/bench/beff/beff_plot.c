@@ -2,6 +2,7 @@
  * curve is its average, and logarithmic, where short messages can be seen. Colours are runs, markers are kinds. */
 #include "bench/beff/beff_analyze.h"
 
+#include "measure/analysis_format.h"
 #include "measure/analysis_names.h"
 #include "measure/plot.h"
 
@@ -103,12 +104,13 @@ static void draw_legend(struct plot *plot, const struct figure *figure)
     double y = TOP + PANEL + AXIS + 4;
     for (size_t r = 0; r < figure->count; r++, y += LEGEND_ROW) {
         const struct beff_results *results = &figure->runs[r];
-        char text[160];
+        char text[160], value[ANALYSIS_CELL_MAX];
         for (int c = 0; c < CURVES; c++)
             plot_legend(plot, LEFT + c * 120, y, 0, style_of(r, figure->count, c), CURVE_NAMES[c]);
         const double b_eff = beff_average(results, BEFF_EVERYTHING).both / BEFF_MBYTE;
-        snprintf(text, sizeof text, "%.60s, block %" PRId64 ": %d processes, b_eff %.1f MByte/s",
-                 analysis_base_name(results->path), results->block_number, results->nprocs, b_eff);
+        snprintf(text, sizeof text, "%.60s, block %" PRId64 ": %d processes, b_eff %s MByte/s",
+                 analysis_base_name(results->path), results->block_number, results->nprocs,
+                 analysis_cell(b_eff, 5, value));
         plot_caption(plot, LEFT + CURVES * 120 + 10, y + 4, text);
     }
     char text[64];

@@ -119,8 +119,10 @@ static void print_facts(const struct beff_results *results, FILE *text)
     char memory[UNITS_TEXT_MAX];
     const char *from = blockfile_fact_of(results->block, "memory_per_process_from");
     const char *seed = blockfile_fact_of(results->block, "seed");
-    fprintf(text, "  ping-pong: latency %.3f us (1 B); MByte/s: %.1f at L_max, %.1f at best\n", s.latency_s * 1e6,
-            s.pingpong / BEFF_MBYTE, s.pingpong_largest / BEFF_MBYTE);
+    char latency[ANALYSIS_CELL_MAX], at_longest[ANALYSIS_CELL_MAX], at_best[ANALYSIS_CELL_MAX];
+    fprintf(text, "  ping-pong: latency %s us (1 B); MByte/s: %s at L_max, %s at best\n",
+            analysis_cell(s.latency_s * 1e6, 4, latency), analysis_cell(s.pingpong / BEFF_MBYTE, 5, at_longest),
+            analysis_cell(s.pingpong_largest / BEFF_MBYTE, 5, at_best));
     fprintf(text, "  memory: %s a process (%s); seed %s\n",
             analysis_bytes_text(s.memory_bytes / results->nprocs, memory), from ? from : "?", seed ? seed : "?");
     if (isfinite(s.coffee_s))

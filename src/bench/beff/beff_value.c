@@ -97,10 +97,10 @@ static void summarize_pingpong(const struct beff_results *results, struct beff_s
     summary->pingpong = summary->pingpong_largest = summary->latency_s = NAN;
     if (!row || results->length_count == 0)
         return;
-    for (int i = 0; i < results->length_count; i++) {
-        summary->pingpong = beff_best(results, row, i, BEFF_EVERYTHING, NULL);
-        summary->pingpong_largest = fmax(summary->pingpong_largest, summary->pingpong);
-    }
+    for (int i = 0; i < results->length_count; i++)
+        summary->pingpong_largest = fmax(summary->pingpong_largest, beff_best(results, row, i, BEFF_EVERYTHING, NULL));
+    if (results->length_count == BEFF_LENGTHS) /* else the run was killed before it came to L_max */
+        summary->pingpong = beff_best(results, row, BEFF_LENGTHS - 1, BEFF_EVERYTHING, NULL);
     summary->latency_s = (double)results->lengths[0] / beff_best(results, row, 0, BEFF_EVERYTHING, NULL);
 }
 
@@ -112,7 +112,8 @@ struct beff_summary beff_summarize(const struct beff_results *results)
     summary.longest = (struct beff_average){NAN, NAN, NAN, 0};
     if (results->length_count == BEFF_LENGTHS)
         summary.longest = beff_average(results, at_longest);
-    summary.length_max = results->length_count ? results->lengths[results->length_count - 1] : 0;
+    const int64_t longest = results->length_count ? results->lengths[results->length_count - 1] : 0;
+    summary.length_max = (int64_t)beff_fact(results, "length_max_bytes", (double)longest);
     summarize_pingpong(results, &summary);
     summary.memory_bytes = beff_fact(results, "memory_per_process_bytes", NAN) * results->nprocs;
     summary.coffee_s = summary.memory_bytes / summary.mean.both;

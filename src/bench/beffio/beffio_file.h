@@ -41,7 +41,8 @@ int beffio_file_read(const struct beffio_file *file, int64_t offset_bytes, void 
 pl_status beffio_file_sync_coll(struct beffio_file *file, struct pl_error *error);
 pl_status beffio_file_close_coll(struct beffio_file *file, struct pl_error *error);
 
-/* Local: rank 0 removes a shared file, each rank its own in type 2. A file that is not there is no failure. */
+/* Local: rank 0 removes a shared file and what MPI keeps beside it, each rank its own in type 2. A file that is not
+ * there is no failure. */
 void beffio_file_remove(const struct beffio_file *file);
 
 /* Writes the file back and asks the kernel to forget its pages. Local. */

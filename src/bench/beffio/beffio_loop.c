@@ -250,6 +250,8 @@ pl_status beffio_loop_coll(struct beffio_loop *loop, struct pl_error *error, str
         status = beffio_file_sync_coll(loop->file, error);
         loop->own_sync_s = MPI_Wtime() - begin;
     }
+    const double own_decide_s = loop->own_decide_s;
     loop->time_s = meet_coll(loop, status != PL_OK).elapsed_s;
+    loop->own_decide_s = own_decide_s; /* this meeting decided nothing and is not in the time */
     return coll_agree_coll(loop->comm, status, error, ret_verdict);
 }

@@ -27,13 +27,13 @@ static bool is_wanted(const struct beffio_case *item, int method, int type)
     return type < BEFFIO_TYPES && (method != BEFFIO_REWRITE || !item->order_2_0 || type == 0);
 }
 
-static const char *failure_in(const struct blockfile_block *block, const struct beffio_case *item, int type)
+static const char *failure_in(const struct blockfile_block *block, const struct beffio_case *item, int method, int type)
 {
     for (size_t s = 0; s < block->set_count; s++) {
         const struct blockfile_set *set = &block->sets[s];
         struct beffio_result result;
         if (set->error_count && beffio_result_read(set, item->path, &result) && result.partition == item->partition &&
-            BEFFIO_TABLE[result.pattern].type == type)
+            result.method == method && BEFFIO_TABLE[result.pattern].type == type)
             return set->errors[0].text;
     }
     return NULL;
@@ -52,12 +52,12 @@ static bool same_place(const struct blockfile_block *a, const struct blockfile_b
 }
 
 /* The words of the pattern that failed, from its set. */
-static const char *failure_of(const struct beffio_case *item, int type)
+static const char *failure_of(const struct beffio_case *item, int method, int type)
 {
     const char *words = NULL;
     for (size_t b = 0; b < item->source->block_count && !words; b++)
         if (same_place(&item->source->blocks[b], item->block))
-            words = failure_in(&item->source->blocks[b], item, type);
+            words = failure_in(&item->source->blocks[b], item, method, type);
     return words ? words : "it failed";
 }
 
@@ -69,13 +69,14 @@ static void look_at_types(struct beffio_case *item, const struct beffio_results 
         for (int method = 0; method < BEFFIO_METHODS; method++) {
             if (!is_wanted(item, method, type))
                 continue;
-            failed = failed ||
-                     beffio_type_failed(results, item->path, item->partition, (enum beffio_method)method, type);
+            if (beffio_type_failed(results, item->path, item->partition, (enum beffio_method)method, type)) {
+                text_format(&item->reasons, "type %d failed in %s: %s\n", type,
+                            beffio_method_name((enum beffio_method)method), failure_of(item, method, type));
+                failed = true;
+            }
             missing = missing || isnan(item->rates.type[method][type]);
         }
-        if (failed)
-            text_format(&item->reasons, "type %d failed: %s\n", type, failure_of(item, type));
-        else if (missing)
+        if (!failed && missing)
             text_format(&item->reasons, "type %d was not measured to its end\n", type);
         item->complete = item->complete && !failed && !missing;
     }
@@ -101,8 +102,9 @@ static void look_at_cache(struct beffio_case *item)
         text_format(&item->reasons, "%s moved %s, less than %d times the cache of %s:\n",
                     beffio_method_name((enum beffio_method)method), units_bytes((int64_t)bytes, moved),
                     BEFFIO_CACHE_FACTOR, units_bytes((int64_t)item->cache_bytes, cache));
-        text_format(&item->reasons, "  up to %.0f %% of it may never have reached the disk\n",
-                    100 * beffio_cache_share(bytes, item->cache_bytes));
+        text_format(&item->reasons, "  up to %.0f %% of it may never have %s the disk\n",
+                    100 * beffio_cache_share(bytes, item->cache_bytes),
+                    method == BEFFIO_READ ? "come from" : "reached");
     }
 }
 

@@ -2,11 +2,12 @@
  * logarithmic one, where sizes stand at equal distances. A colour is a pattern type; several cases have markers of
  * their own. */
 #include "bench/beffio/beffio_report.h"
+#include "measure/analysis_format.h"
 #include "measure/plot.h"
 
 #include <math.h>
 
-enum { WIDTH = 1180, LEFT = 84, TOP = 92, GAP = 44, PANEL_WIDTH = 330, PANEL_HEIGHT = 300, LEGEND = 466, ROW = 18 };
+enum { WIDTH = 1180, LEFT = 84, TOP = 92, GAP = 58, PANEL_WIDTH = 322, PANEL_HEIGHT = 300, LEGEND = 466, ROW = 18 };
 enum { CASES_MAX = 2 * PLOT_MARKERS };
 
 struct sheet {
@@ -104,9 +105,11 @@ static void draw_legends(struct plot *plot, const struct sheet *sheet)
     for (size_t i = 0; i < sheet->report->case_count; i++) {
         const struct beffio_case *item = &sheet->report->cases[i];
         const char *mpiio = blockfile_fact_of(item->block, "mpiio");
-        snprintf(words, sizeof words, "%s, %d process%s, '%.60s': b_eff_io %.1f MB/s, %s (%.80s, run %s)",
+        char value[ANALYSIS_CELL_MAX];
+        snprintf(words, sizeof words, "%s, %d process%s, '%.60s': b_eff_io %s MB/s, %s (%.80s, run %s)",
                  mpiio ? mpiio : "unknown MPI-IO", item->partition, item->partition == 1 ? "" : "es", item->folder,
-                 item->value, item->reasons.length ? "NOT OFFICIAL" : "VALID", item->file, item->run);
+                 analysis_cell(item->value, 5, value), item->reasons.length ? "NOT OFFICIAL" : "VALID", item->file,
+                 item->run);
         plot_legend(plot, LEFT + PANEL_WIDTH + GAP, LEGEND, (int)i, style_of(6, i), words);
     }
 }
@@ -135,5 +138,7 @@ pl_status beffio_report_plot(const struct beffio_report *report, const char *pat
                        report->case_count);
     struct sheet sheet = {.report = report};
     find_range(&sheet);
+    if (!(sheet.high > 0))
+        return pl_fail(error, PL_E_UNSUPPORTED, "no plot: nothing was measured");
     return plot_to_file(path, draw, &sheet, error);
 }

@@ -142,13 +142,33 @@ static void put_methods(const struct beffio_case *item, FILE *text)
     fprintf(text, "\n");
 }
 
+/* A line in columns `indent` to 80; a word that is longer, as a path, stands alone. */
+static void put_wrapped(const char *line, int length, int indent, FILE *text)
+{
+    enum { WIDTH = 80 };
+    while (length > WIDTH - indent) {
+        int cut = WIDTH - indent;
+        while (cut > 0 && line[cut] != ' ')
+            cut--;
+        while (cut < length && line[cut] != ' ')
+            cut++;
+        if (cut == length)
+            break;
+        fprintf(text, "%.*s\n%*s", cut, line, indent, "");
+        line += cut + 1;
+        length -= cut + 1;
+    }
+    fprintf(text, "%.*s\n", length, line);
+}
+
 static void put_reasons(const struct beffio_case *item, FILE *text)
 {
     fprintf(text, "verdict: %s\n", item->reasons.length ? "NOT OFFICIAL" : "VALID");
     const char *line = text_get(&item->reasons);
     while (*line) {
-        const int length = (int)strcspn(line, "\n");
-        fprintf(text, "  %s%.*s\n", *line == ' ' ? "" : "- ", length, line);
+        const int length = (int)strcspn(line, "\n"), blanks = (int)strspn(line, " ");
+        fprintf(text, blanks ? "    " : "  - ");
+        put_wrapped(line + blanks, length - blanks, 4, text);
         line += length + (line[length] == '\n');
     }
 }
@@ -171,8 +191,8 @@ static void put_system(const struct beffio_report *report, FILE *text)
 {
     const struct beffio_case *best = beffio_report_system(report);
     if (best)
-        fprintf(text, "b_eff_io of the system: %.1f MB/s, by %d processes (run %s)\n", best->value, best->partition,
-                best->run);
+        fprintf(text, "b_eff_io of the system: %.1f MB/s, by %d processes (run %s%s)\n", best->value, best->partition,
+                best->run, best->reasons.length ? ", NOT OFFICIAL: see its verdict" : "");
     else
         fprintf(text, "b_eff_io of the system: none; it needs a whole run with T of 15 minutes or more\n");
 }

@@ -122,6 +122,12 @@ static void remove_files(struct run *run, const struct beffio_partition *partiti
     beffio_type_remove_all(stage);
 }
 
+static void remove_all_files(struct run *run)
+{
+    for (int i = 0; i < run->job->config.partition_count; i++)
+        remove_files(run, &run->partitions[i]);
+}
+
 /* The document's order: a partition is done before the next one begins. */
 static pl_status run_partitions_coll(struct run *run, struct pl_error *error)
 {
@@ -141,8 +147,7 @@ static pl_status run_methods_coll(struct run *run, struct pl_error *error)
     for (int method = 0; method < BEFFIO_METHODS; method++)
         for (int i = 0; i < run->job->config.partition_count && status == PL_OK; i++)
             status = run_method_coll(run, &run->partitions[i], (enum beffio_method)method, error);
-    for (int i = 0; i < run->job->config.partition_count; i++)
-        remove_files(run, &run->partitions[i]);
+    remove_all_files(run);
     return status;
 }
 
@@ -163,8 +168,10 @@ static bool path_is_done(const struct run *run, int path)
 static pl_status run_path_coll(struct run *run, int path, struct pl_error *error)
 {
     run->stage.path = path;
-    if (path_is_done(run, path))
+    if (path_is_done(run, path)) { /* the earlier run may have been killed before it removed its files */
+        remove_all_files(run);
         return PL_OK;
+    }
     pl_status status = begin_block_coll(run, path, error);
     if (status == PL_OK)
         status = run->job->config.order_2_0 ? run_methods_coll(run, error) : run_partitions_coll(run, error);
