@@ -96,8 +96,8 @@ static void add_files(struct text *text, const struct model_facts *facts)
     static const char *const TYPES[] = {"shared file", "file for each process", "file for each group of processes"};
     static const char *const MANY[] = {"shared files", "times a file for each process", "times a file for each group"};
     int count[3] = {0};
-    for (int i = 0; i < facts->file_count; i++)
-        count[facts->files[i].type]++;
+    for (int i = 0; i < facts->file_count; i++) /* of those with data: a file that is only looked at says little */
+        count[facts->files[i].type] += facts->files[i].read_bytes + facts->files[i].written_bytes > 0;
     for (int type = 0; type < 3; type++)
         if (count[type] == 1)
             text_format(text, "; %s%s", type ? "one " : "", TYPES[type]);

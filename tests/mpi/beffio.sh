@@ -38,7 +38,7 @@ no_files_left()
 
 # All patterns, on the system's MPI-IO and on ours. The trace shows that each type uses its own kind of calls, the given
 # number of them, and no file opened as unique (32).
-expect_exit 0 mpirun_n 2 "$PIOLET" trace -o trace "$PIOLET" "${short[@]}" -o system.out --json export.json
+expect_exit 0 mpirun_n 2 "$PIOLET" trace --full -o trace "$PIOLET" "${short[@]}" -o system.out --json export.json
 awk '$3 == "MPI_File_open" && match($0, /-t[0-5]/) { type[$4] = substr($0, RSTART + 2, 1)
          if ($0 !~ /amode=(9|8|2) /) print "mode", $0 }
      $5 == "write" || $5 == "read" { print type[$4], $3 }' trace/trace.0 | sort | uniq -c | awk '{ print $2, $3, $1 }' >called
