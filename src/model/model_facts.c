@@ -81,11 +81,13 @@ static pl_status take_access(struct search *search, const struct model_step *ste
     struct model_file_facts *file = step->file >= 0 ? &search->facts->files[step->file] : NULL;
     const struct model_ranks *ranks = &phase->step->ranks;
     const struct model_operation is = model_operation_of(step->operation);
-    const enum model_order order = order_of(step, model_ranks_next(ranks, -1), turns * phase->count);
-    int64_t sum;
+    int64_t sum, all, executions;
     const pl_status status = take_sizes(search, step, ranks, turns, &sum);
     if (status != PL_OK)
         return status;
+    if (__builtin_mul_overflow(sum, phase->count, &all) || __builtin_mul_overflow(turns, phase->count, &executions))
+        return pl_fail(search->error, PL_E_FORMAT, "the sizes of %s add up beyond 2^63 bytes", step->operation);
+    const enum model_order order = order_of(step, model_ranks_next(ranks, -1), executions);
     *(is.reads ? &phase->read_bytes : &phase->written_bytes) += sum;
     if (order > phase->order)
         phase->order = order;
@@ -93,7 +95,7 @@ static pl_status take_access(struct search *search, const struct model_step *ste
         phase->file = step->file;
     if (!file)
         return PL_OK;
-    *(is.reads ? &file->read_bytes : &file->written_bytes) += sum * phase->count;
+    *(is.reads ? &file->read_bytes : &file->written_bytes) += all;
     if (phase->largest > file->largest)
         file->largest = phase->largest;
     take_use(file, &is);

@@ -1,9 +1,8 @@
 #include "model/model_line.h"
 
-#include "model/model_text.h"
+#include "trace/trace_format.h"
 
 #include <ctype.h>
-#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -156,15 +155,18 @@ pl_status model_line_sum(struct model_lines *lines, const struct model_line *wor
     const char *end = lines->next - 1;
     while (end > lines->begin && end[-1] != '\n')
         end--;
-    int count;
-    char told[64];
-    const uint64_t hash = model_text_hash(lines->begin, (size_t)(end - lines->begin), &count);
-    snprintf(told, sizeof told, "%d %016" PRIx64, count, hash);
+    struct text sum = {0};
+    text_append(&sum, lines->begin, (size_t)(end - lines->begin));
+    const size_t length = sum.length;
+    trace_add_end(&sum, 0, words->word[0] + strlen("end-"));
     lines->begin = lines->next;
-    if (words->count == 3 && strcmp(words->word[2], "-") == 0)
-        return PL_OK;
-    if (strcmp(words->rest, told) != 0)
-        return model_line_fail(lines, "the lines above have been changed: their sum is '%s' (or write '%d -')", told,
-                               count);
-    return PL_OK;
+    if (sum.failed || !sum.data)
+        return pl_fail(lines->error, PL_E_NOMEM, "not enough memory for a model");
+    char *told = sum.data + length;
+    told[strcspn(told, "\n")] = '\0';
+    const bool same = strcmp(lines->copy, told) == 0 || (words->count == 3 && strcmp(words->word[2], "-") == 0);
+    const pl_status status =
+        same ? PL_OK : model_line_fail(lines, "the lines above have been changed: their sum is '%s', or '-'", told);
+    text_clear(&sum);
+    return status;
 }

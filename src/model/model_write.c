@@ -4,11 +4,10 @@
 #include "model/model_facts.h"
 #include "model/model_text.h"
 
+#include "trace/trace_format.h"
+
 #include <inttypes.h>
 #include <string.h>
-
-#define XXH_INLINE_ALL
-#include <xxhash.h>
 
 const char *model_order_word(enum model_order order)
 {
@@ -191,23 +190,6 @@ static void write_seen(struct text *text, const struct model_step *steps, int co
     }
 }
 
-uint64_t model_text_hash(const char *text, size_t length, int *ret_lines)
-{
-    *ret_lines = 0;
-    for (size_t i = 0; i < length; i++)
-        *ret_lines += text[i] == '\n';
-    return text ? XXH64(text, length, 0) : 0;
-}
-
-static void add_end(struct text *text, size_t from, const char *what)
-{
-    int lines;
-    if (text->failed || !text->data)
-        return;
-    const uint64_t hash = model_text_hash(text->data + from, text->length - from, &lines);
-    text_format(text, "end-%s %d %016" PRIx64 "\n", what, lines, hash);
-}
-
 static void write_observed(const struct model *model, struct text *text)
 {
     const size_t from = text->length;
@@ -218,7 +200,7 @@ static void write_observed(const struct model *model, struct text *text)
     text_format(text, "\nfailed_calls %" PRId64 "\nincomplete_ranks %" PRId64 "\n", model->failed_calls,
                 model->incomplete_ranks);
     write_seen(text, model->steps, model->step_count);
-    add_end(text, from, "observed");
+    trace_add_end(text, from, "observed");
 }
 
 void model_write(const struct model *model, bool observed, struct text *text)
@@ -242,7 +224,7 @@ void model_write(const struct model *model, bool observed, struct text *text)
     text_add(text, "steps\n");
     struct writer writer = {text, &facts};
     write_steps(&writer, model->steps, model->step_count, 0);
-    add_end(text, from, "steps");
+    trace_add_end(text, from, "steps");
     if (observed)
         write_observed(model, text);
     model_facts_clear(&facts);
