@@ -43,8 +43,8 @@ refused "is not a regular file" -f /dev/null -a naive -s 64k
 expect_exit 0 "$PIOLET" piobench --dry-run -n 2,4 -s 64k -b 64,1k -d CYCLIC -d multipartition -d broadcast -a naive,ring \
     --buffers 64k,1m -o plan.out
 expect_in "$OUT" "ring:cb_buffer_size=65536"
-expect_in "$OUT" "write CYCLIC, block 64 B, file 65.5 kB, 4 ranks"
-expect_in "$OUT" "read broadcast, block 65.5 kB, file 65.5 kB, 2 ranks"
+expect_in "$OUT" "write CYCLIC, block 64 B, file 64 KiB, 4 ranks"
+expect_in "$OUT" "read broadcast, block 64 KiB, file 64 KiB, 2 ranks"
 expect_in "$OUT" "Left out:"
 expect_in "$OUT" "Nothing was run."
 [ ! -e plan.out ] || fail "a plan was run"

@@ -289,15 +289,29 @@ static void choose_comm_coll(struct run *run, int ranks)
     run->comm_ranks = ranks;
 }
 
-/* Trials that are still to come at least, over those of this run so far. */
+/* Trials that contestants have needed so far, on average. */
+static double trials_needed(const struct run *run)
+{
+    const struct piobench_job *job = run->job;
+    int64_t trials = 0, finished = 0;
+    for (int i = 0; i < job->matrix->count * job->config->contestant_count; i++)
+        if (job->tallies[i].count && piobench_schedule_finished(&job->tallies[i], &run->rule)) {
+            trials += job->tallies[i].count;
+            finished++;
+        }
+    return finished ? (double)trials / (double)finished : run->rule.trials;
+}
+
+/* Trials that are still to come, at the pace of this run so far. */
 static double estimate_left(const struct run *run)
 {
     const struct piobench_job *job = run->job;
-    int64_t to_do = 0;
+    const double needed = trials_needed(run);
+    double to_do = 0;
     for (int i = 0; i < job->matrix->count * job->config->contestant_count; i++)
         if (!piobench_schedule_finished(&job->tallies[i], &run->rule))
-            to_do += job->tallies[i].count < run->rule.trials ? run->rule.trials - job->tallies[i].count : 1;
-    return run->done ? (MPI_Wtime() - run->began) / (double)run->done * (double)to_do : -1;
+            to_do += fmax(needed - job->tallies[i].count, 1);
+    return run->done ? (MPI_Wtime() - run->began) / (double)run->done * to_do : -1;
 }
 
 static pl_status run_cell_coll(struct run *run, int cell, struct pl_error *error)
