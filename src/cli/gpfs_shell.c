@@ -38,7 +38,7 @@ int gpfs_shell_dry_run(const struct gpfs_request *request)
     }
     const double turns = (double)config->reps * config->contestant_count;
     printf("\nIn all: %d cells, %.0f repetitions; %.1f GB moved; the largest file has %s.\n", cells.count,
-           turns * cells.count, bytes * turns / 1e9, units_bytes(largest, size));
+           turns * cells.count, bytes * turns / 1e9, units_binary(largest, size));
     printf("Results would be appended to '%s'.\nNothing was run.\n", request->output);
     gpfs_cells_clear(&cells);
     return CLI_OK;
@@ -165,7 +165,15 @@ static int run_launched_coll(struct gpfs_request *request)
     int rank, size;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
-    pl_status status = gpfs_config_finish(&request->config, size, &error);
+    pl_status status = PL_OK;
+    if (request->config.keys[GPFS_RANKS].count ==
+        0) { /* noted as if it were given: a resumed run must not take another */
+        char ranks[16];
+        snprintf(ranks, sizeof ranks, "%d", size);
+        status = gpfs_config_set(&request->config, "ranks", ranks, &error);
+    }
+    if (status == PL_OK)
+        status = gpfs_config_finish(&request->config, size, &error);
     if (status == PL_OK && gpfs_config_most_ranks(&request->config) > size)
         status = pl_fail(&error, PL_E_USAGE, "--ranks: %lld, but this MPI job has %d",
                          (long long)gpfs_config_most_ranks(&request->config), size);

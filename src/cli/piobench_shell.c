@@ -268,7 +268,14 @@ static int run_launched_coll(struct piobench_request *request)
     int rank, size;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
-    pl_status status = piobench_config_finish(&request->config, size, &error);
+    pl_status status = PL_OK;
+    if (request->config.rank_count == 0) { /* noted as if it were given: a resumed run must not take another number */
+        char ranks[16];
+        snprintf(ranks, sizeof ranks, "%d", size);
+        status = piobench_config_set(&request->config, "ranks", ranks, &error);
+    }
+    if (status == PL_OK)
+        status = piobench_config_finish(&request->config, size, &error);
     if (status == PL_OK && piobench_config_most_ranks(&request->config) > size)
         status = pl_fail(&error, PL_E_USAGE, "--ranks: %lld, but this MPI job has %d",
                          (long long)piobench_config_most_ranks(&request->config), size);
