@@ -4,14 +4,13 @@
 #include "base/text.h"
 #include "base/units.h"
 #include "cli/cli_launch.h"
+#include "cli/cli_outputs.h"
 #include "cli/suite_shell.h"
 #include "mpi/job.h"
 
 #include <getopt.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 /* ---- options ---- */
 
@@ -141,6 +140,7 @@ static int check_places(const struct apps_shell *shell)
     const struct {
         const char *option, *path;
     } places[] = {{"--output", shell->job.output}, {"--json", shell->json}, {"--csv", shell->csv}};
+    struct pl_error error;
     for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
         if (!places[i].path)
             continue;
@@ -150,6 +150,8 @@ static int check_places(const struct apps_shell *shell)
         if (i > 0 && path_same(places[i].path, shell->job.output))
             return cli_usage_error(shell->verb, "%s: '%s' is where the results go; allowed: another file",
                                    places[i].option, places[i].path);
+        if (cli_outputs_writable(places[i].path, &error) != PL_OK)
+            return cli_usage_error(shell->verb, "%s: %s", places[i].option, error.text);
     }
     return CLI_OK;
 }
@@ -230,17 +232,9 @@ static void print_rows(void *context, int64_t repetition, const struct apps_row 
     fflush(stdout);
 }
 
-static bool wants_progress(const char *asked)
-{
-    const char *from_launcher = getenv("PIOLET_PROGRESS");
-    if (strcmp(asked, "auto") != 0)
-        return strcmp(asked, "always") == 0;
-    return from_launcher ? strcmp(from_launcher, "always") == 0 : isatty(STDERR_FILENO);
-}
-
 static int run_kernel_coll(const struct apps_shell *shell, const struct apps_kernel *kernel, int rank)
 {
-    struct watcher watcher = {.shell = shell, .progress = wants_progress(shell->progress)};
+    struct watcher watcher = {.shell = shell, .progress = suite_wants_progress(shell->progress)};
     const struct apps_observer observer = {.context = &watcher, .progress = print_progress, .end = print_rows};
     const struct suite_request exports = {.verb = shell->verb, .json = shell->json, .csv = shell->csv};
     const bool is_exported = rank == 0 && (shell->json || shell->csv);

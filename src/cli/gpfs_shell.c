@@ -10,9 +10,7 @@
 #include <math.h>
 #include <mpi.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 /* ---- the plan ---- */
 
@@ -50,14 +48,6 @@ struct watcher {
     const struct gpfs_request *request;
     bool progress;
 };
-
-static bool wants_progress(const struct gpfs_request *request)
-{
-    const char *from_launcher = getenv("PIOLET_PROGRESS");
-    if (strcmp(request->progress, "auto") != 0)
-        return strcmp(request->progress, "always") == 0;
-    return from_launcher ? strcmp(from_launcher, "always") == 0 : isatty(STDERR_FILENO);
-}
 
 static void print_begin(void *context, const struct gpfs_event *event)
 {
@@ -125,7 +115,7 @@ static int tell_end(const struct gpfs_request *request, pl_status status, const 
 
 static int run_cells_coll(struct gpfs_request *request, const struct gpfs_cells *cells, int rank)
 {
-    struct watcher watcher = {.request = request, .progress = wants_progress(request)};
+    struct watcher watcher = {.request = request, .progress = suite_wants_progress(request->progress)};
     const struct gpfs_observer observer = {
         .context = &watcher, .begin = print_begin, .failed = print_failed, .end = print_end};
     struct gpfs_job job = {

@@ -120,7 +120,7 @@ static void tell_progress(const struct driver *driver, int cell, int round)
 {
     char text[PIOBENCH_CELL_TEXT_MAX], left[UNITS_TEXT_MAX] = "";
     const struct piobench_config *config = &driver->request->config;
-    if (!piobench_shell_wants_progress(driver->request))
+    if (!suite_wants_progress(driver->request->progress))
         return;
     const double rounds = (double)(driver->matrix.count - cell) * (double)config->trials - (round - 1);
     const double to_do = fmax(rounds, 1) * config->mpi_count; /* at least: wide intervals ask for more rounds */
