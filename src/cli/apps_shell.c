@@ -5,6 +5,7 @@
 #include "base/units.h"
 #include "cli/cli_launch.h"
 #include "cli/cli_outputs.h"
+#include "cli/cli_wrap.h"
 #include "cli/suite_shell.h"
 #include "mpi/job.h"
 
@@ -177,13 +178,18 @@ static int dry_run(const struct apps_shell *shell, const struct apps_shell_app *
         return CLI_USAGE;
     app->print_plan(&kernel, ranks);
     const struct apps_cost *cost = &kernel.cost;
-    printf("\nIn all, %lld time%s: %lld bytes written by %lld requests, %lld read by %lld;\n",
-           (long long)shell->job.repeat, shell->job.repeat == 1 ? "" : "s", (long long)cost->write_bytes,
-           (long long)cost->write_requests, (long long)cost->read_bytes, (long long)cost->read_requests);
-    printf("files of %s, memory of a rank up to %s, results about %s appended to\n'%s'. Nothing was run.\n",
-           units_bytes(cost->file_bytes, text[0]), units_bytes(cost->memory_bytes, text[1]),
-           units_bytes(shell->job.repeat * (7 * (cost->write_requests + cost->read_requests) + 2000), text[2]),
-           shell->job.output);
+    struct text line = {0};
+    text_format(&line,
+                "In all, %lld time%s: %lld bytes written by %lld requests, %lld read by %lld; files of %s, memory of a "
+                "rank up to %s, results about %s appended to '%s'. Nothing was run.",
+                (long long)shell->job.repeat, shell->job.repeat == 1 ? "" : "s", (long long)cost->write_bytes,
+                (long long)cost->write_requests, (long long)cost->read_bytes, (long long)cost->read_requests,
+                units_bytes(cost->file_bytes, text[0]), units_bytes(cost->memory_bytes, text[1]),
+                units_bytes(shell->job.repeat * (7 * (cost->write_requests + cost->read_requests) + 2000), text[2]),
+                shell->job.output);
+    putchar('\n');
+    cli_wrap(text_get(&line), 0, 0);
+    text_clear(&line);
     app->clear(&kernel);
     return CLI_OK;
 }

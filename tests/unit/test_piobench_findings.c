@@ -126,6 +126,8 @@ static void where_buffering_pays(void **state)
                      "not surely faster");
     expect_in(words, "so it is here");
     free(words);
+    points[4].warning = "through the page cache"; /* not what naive did */
+    assert_ptr_equal(piobench_findings_crossover(points, COUNT, &points[0]).gain_at, &points[5]);
     for (int i = 4; i < COUNT; i++) /* 5 times as fast, but it may be chance */
         points[i].error_mb_per_s = 2 * points[i].rate_mb_per_s;
     words = words_of(points, COUNT);

@@ -29,7 +29,7 @@ void gpfs_analysis_print_cell(const char *before, const struct gpfs_cell *cell, 
 static void print_ratio(double ratio, int width, FILE *text)
 {
     if (isfinite(ratio))
-        fprintf(text, ratio < 0.1 ? " %*.2g" : " %*.2f", width, ratio);
+        fprintf(text, fabs(ratio) < 0.1 ? " %*.2g" : " %*.2f", width, ratio);
     else
         fprintf(text, " %*s", width, "-");
 }

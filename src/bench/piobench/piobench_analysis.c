@@ -38,7 +38,7 @@ static void print_cell(const struct piobench_points *list, const struct piobench
 static void print_ratio(double ratio, int width, FILE *text)
 {
     if (isfinite(ratio))
-        fprintf(text, ratio < 0.1 ? " %*.2g" : " %*.2f", width, ratio);
+        fprintf(text, fabs(ratio) < 0.1 ? " %*.2g" : " %*.2f", width, ratio);
     else
         fprintf(text, " %*s", width, "-");
 }
@@ -56,7 +56,7 @@ static void print_point(const struct piobench_points *list, const struct piobenc
             analysis_cell(100 * point->error_mb_per_s / point->rate_mb_per_s, 3, error));
     print_ratio(ratios.naive, 8, text);
     print_ratio(ratios.best, 7, text);
-    fprintf(text, "%s\n", point->failures ? " failed" : "");
+    fprintf(text, "%s%s\n", point->warning ? " *" : "", point->failures ? " failed" : "");
 }
 
 /* A finding, its lines broken at blanks. */
@@ -81,6 +81,19 @@ static void print_wrapped(const char *line, size_t length, FILE *text)
     fputc('\n', text);
 }
 
+/* What the stars stand for, each once. */
+static void print_warnings(const struct piobench_points *list, FILE *text)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        const char *warning = list->points[i].warning;
+        bool is_new = warning != NULL;
+        for (size_t k = 0; k < i && is_new; k++)
+            is_new = !list->points[k].warning || strcmp(list->points[k].warning, warning) != 0;
+        if (is_new)
+            fprintf(text, "\n* %s\n", warning);
+    }
+}
+
 static void print_text(const struct piobench_points *list, const char *findings, FILE *text)
 {
     fprintf(text, "Rate: bytes moved / mean time from the first start to the last end.\n"
@@ -91,6 +104,7 @@ static void print_text(const struct piobench_points *list, const char *findings,
             print_cell(list, &list->points[i], text);
         print_point(list, &list->points[i], text);
     }
+    print_warnings(list, text);
     fprintf(text, "\nFindings\n");
     if (!*findings)
         fprintf(text, "- none: there is nothing to compare\n");
@@ -120,6 +134,7 @@ static void write_json(const struct piobench_points *list, const char *findings,
         json_put_string(&json, "conditions", list->conditions.texts[point->conditions]);
         json_put_int(&json, "trials", point->trials);
         json_put_int(&json, "failures", point->failures);
+        json_put_string(&json, "warning", point->warning ? point->warning : "");
         json_put_double(&json, "rate_mb_per_s", point->rate_mb_per_s);
         json_put_double(&json, "error_mb_per_s", point->error_mb_per_s);
         json_put_double(&json, "ratio_to_naive", ratios.naive);

@@ -72,7 +72,8 @@ static const struct piobench_point *best_buffering(const struct piobench_point *
     const struct piobench_point *best = NULL;
     for (size_t i = 0; i < count; i++)
         if (is_in_row(&points[i], naive) && points[i].block_bytes == naive->block_bytes && is_measured(&points[i]) &&
-            strcmp(points[i].family, "buffering") == 0 && (!best || points[i].rate_mb_per_s > best->rate_mb_per_s))
+            !points[i].warning && strcmp(points[i].family, "buffering") == 0 &&
+            (!best || points[i].rate_mb_per_s > best->rate_mb_per_s))
             best = &points[i];
     return best;
 }

@@ -33,7 +33,8 @@ struct piobench_crossover {
     const struct piobench_point *gain_at;
 };
 
-/* Among the points of the same operation, distribution, file, ranks and MPI as `like`. */
+/* What was warned of is not comparable. Among the points of the same operation, distribution, file, ranks and MPI as
+ * `like`. */
 struct piobench_crossover piobench_findings_crossover(const struct piobench_point *points, size_t count,
                                                       const struct piobench_point *like);
 

@@ -128,6 +128,8 @@ static bool add_set(struct piobench_points *list, const struct analysis_chosen *
             point = &list->points[i];
     if (!point && !(point = insert(list, &new)))
         return false;
+    if (chosen->set->warning_count)
+        point->warning = chosen->set->warnings[0];
     if (chosen->set->error_count) {
         point->failures++;
         return true;

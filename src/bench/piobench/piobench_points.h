@@ -19,6 +19,7 @@ struct piobench_point {
     bool crowded;                /* more ranks than cores */
     /* the result */
     int trials, failures;
+    const char *warning;   /* of a trial that is not quite what was asked for; NULL: none */
     double rate_mb_per_s;  /* bytes moved over the mean time; NaN: all trials failed */
     double error_mb_per_s; /* half width of the 90 % interval; NaN for fewer than 2 trials */
     double moved_bytes;
