@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -25,6 +26,17 @@ pl_status place_check(const char *file, int64_t bytes, struct pl_error *error)
         return pl_fail(error, PL_E_SPACE, "'%s': the largest file has %lld bytes, but %lld are free", file,
                        (long long)bytes, (long long)room);
     return PL_OK;
+}
+
+const char *place_in_memory(const char *file)
+{
+    static const char *const kinds[] = {"tmpfs", "ramfs"};
+    struct environment_filesystem fs;
+    struct pl_error ignored;
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
+        if (environment_filesystem(file, &fs, &ignored) == PL_OK && strcmp(fs.type, kinds[i]) == 0)
+            return kinds[i];
+    return NULL;
 }
 
 pl_status place_remove(const char *file, struct pl_error *error)

@@ -276,14 +276,10 @@ static pl_status run_cell_coll(struct run *run, int cell, struct pl_error *error
 static void warn_of_memory(const struct run *run)
 {
     const struct gpfs_values *caches = &run->job->config->keys[GPFS_CACHE];
-    struct environment_filesystem fs;
-    struct pl_error ignored;
-    if (environment_filesystem(run->job->config->file, &fs, &ignored) != PL_OK ||
-        (strcmp(fs.type, "tmpfs") != 0 && strcmp(fs.type, "ramfs") != 0))
-        return;
-    for (int i = 0; i < caches->count; i++)
+    const char *memory = place_in_memory(run->job->config->file);
+    for (int i = 0; i < caches->count && memory; i++)
         if (caches->values[i] == GPFS_COLD)
-            blockfile_fact(run->writer, "warning", "--cache cold has no effect: %s is in memory", fs.type);
+            blockfile_fact(run->writer, "warning", "--cache cold has no effect: %s is in memory", memory);
 }
 
 static pl_status write_head_coll(struct run *run, struct pl_error *error)

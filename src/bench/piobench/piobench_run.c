@@ -349,6 +349,9 @@ static pl_status write_head_coll(struct run *run, struct pl_error *error)
         blockfile_fact(run->writer, "seed", "%lld", (long long)job->config->seed);
         blockfile_fact(run->writer, "time_rule", "first start to last end; %s",
                        one_node ? "one clock for all ranks" : "clocks compared by messages");
+        const char *memory = job->config->cold ? place_in_memory(job->config->file) : NULL;
+        if (memory)
+            blockfile_fact(run->writer, "warning", "--cold has no effect: %s is in memory", memory);
     }
     environment_facts_coll(run->world, job->config->file, run->writer);
     const pl_status status = run->rank == 0 ? blockfile_end_head(run->writer, error) : PL_OK;
