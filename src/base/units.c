@@ -71,6 +71,22 @@ const char *units_bytes(int64_t bytes, char buffer[UNITS_TEXT_MAX])
     return buffer;
 }
 
+const char *units_binary(int64_t bytes, char buffer[UNITS_TEXT_MAX])
+{
+    static const char *const names[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+    enum { LEGIBLE = 10000 }; /* beyond it, "64000 KiB" is harder to read than "65.5 MB" */
+    int64_t value = bytes;
+    size_t unit = 0;
+    while (value != 0 && value % 1024 == 0 && unit + 1 < sizeof names / sizeof names[0]) {
+        value /= 1024;
+        unit++;
+    }
+    if (unit == 0 || value >= LEGIBLE || value <= -LEGIBLE)
+        return units_bytes(bytes, buffer);
+    snprintf(buffer, UNITS_TEXT_MAX, "%lld %s", (long long)value, names[unit]);
+    return buffer;
+}
+
 const char *units_ns(double nanoseconds, char buffer[UNITS_TEXT_MAX])
 {
     static const char *const names[] = {"ns", "us", "ms", "s"};

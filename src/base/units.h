@@ -21,6 +21,10 @@ bool units_parse_size(const char *text, int64_t *ret_bytes);
 /* "16.8 MB": decimal units, as everything that piolet prints. Writes into `buffer` and returns it. */
 const char *units_bytes(int64_t bytes, char buffer[UNITS_TEXT_MAX]);
 
+/* "64 KiB", "16 MiB" where the number is a whole one in them, else as units_bytes(): for sizes that were given in
+ * powers of 1024, and come back as they were given. */
+const char *units_binary(int64_t bytes, char buffer[UNITS_TEXT_MAX]);
+
 /* "1.25 ms", "340 ns". */
 const char *units_ns(double nanoseconds, char buffer[UNITS_TEXT_MAX]);
 

@@ -4,14 +4,14 @@
 #include "base/text.h"
 #include "base/units.h"
 #include "cli/cli_launch.h"
+#include "cli/cli_outputs.h"
+#include "cli/cli_wrap.h"
 #include "cli/suite_shell.h"
 #include "mpi/job.h"
 
 #include <getopt.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 /* ---- options ---- */
 
@@ -141,6 +141,7 @@ static int check_places(const struct apps_shell *shell)
     const struct {
         const char *option, *path;
     } places[] = {{"--output", shell->job.output}, {"--json", shell->json}, {"--csv", shell->csv}};
+    struct pl_error error;
     for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
         if (!places[i].path)
             continue;
@@ -150,6 +151,8 @@ static int check_places(const struct apps_shell *shell)
         if (i > 0 && path_same(places[i].path, shell->job.output))
             return cli_usage_error(shell->verb, "%s: '%s' is where the results go; allowed: another file",
                                    places[i].option, places[i].path);
+        if (cli_outputs_writable(places[i].path, &error) != PL_OK)
+            return cli_usage_error(shell->verb, "%s: %s", places[i].option, error.text);
     }
     return CLI_OK;
 }
@@ -175,13 +178,18 @@ static int dry_run(const struct apps_shell *shell, const struct apps_shell_app *
         return CLI_USAGE;
     app->print_plan(&kernel, ranks);
     const struct apps_cost *cost = &kernel.cost;
-    printf("\nIn all, %lld time%s: %lld bytes written by %lld requests, %lld read by %lld;\n",
-           (long long)shell->job.repeat, shell->job.repeat == 1 ? "" : "s", (long long)cost->write_bytes,
-           (long long)cost->write_requests, (long long)cost->read_bytes, (long long)cost->read_requests);
-    printf("files of %s, memory of a rank up to %s, results about %s appended to\n'%s'. Nothing was run.\n",
-           units_bytes(cost->file_bytes, text[0]), units_bytes(cost->memory_bytes, text[1]),
-           units_bytes(shell->job.repeat * (7 * (cost->write_requests + cost->read_requests) + 2000), text[2]),
-           shell->job.output);
+    struct text line = {0};
+    text_format(&line,
+                "In all, %lld time%s: %lld bytes written by %lld requests, %lld read by %lld; files of %s, memory of a "
+                "rank up to %s, results about %s appended to '%s'. Nothing was run.",
+                (long long)shell->job.repeat, shell->job.repeat == 1 ? "" : "s", (long long)cost->write_bytes,
+                (long long)cost->write_requests, (long long)cost->read_bytes, (long long)cost->read_requests,
+                units_bytes(cost->file_bytes, text[0]), units_bytes(cost->memory_bytes, text[1]),
+                units_bytes(shell->job.repeat * (7 * (cost->write_requests + cost->read_requests) + 2000), text[2]),
+                shell->job.output);
+    putchar('\n');
+    cli_wrap(text_get(&line), 0, 0);
+    text_clear(&line);
     app->clear(&kernel);
     return CLI_OK;
 }
@@ -230,17 +238,9 @@ static void print_rows(void *context, int64_t repetition, const struct apps_row 
     fflush(stdout);
 }
 
-static bool wants_progress(const char *asked)
-{
-    const char *from_launcher = getenv("PIOLET_PROGRESS");
-    if (strcmp(asked, "auto") != 0)
-        return strcmp(asked, "always") == 0;
-    return from_launcher ? strcmp(from_launcher, "always") == 0 : isatty(STDERR_FILENO);
-}
-
 static int run_kernel_coll(const struct apps_shell *shell, const struct apps_kernel *kernel, int rank)
 {
-    struct watcher watcher = {.shell = shell, .progress = wants_progress(shell->progress)};
+    struct watcher watcher = {.shell = shell, .progress = suite_wants_progress(shell->progress)};
     const struct apps_observer observer = {.context = &watcher, .progress = print_progress, .end = print_rows};
     const struct suite_request exports = {.verb = shell->verb, .json = shell->json, .csv = shell->csv};
     const bool is_exported = rank == 0 && (shell->json || shell->csv);

@@ -1,9 +1,9 @@
 /* piolet gpfs BENCHMARK: the benchmarks of the MPI-IO/GPFS document. */
-#include "base/path.h"
 #include "bench/gpfs/gpfs_run.h"
 #include "cli/cli.h"
 #include "cli/cli_engine.h"
 #include "cli/cli_launch.h"
+#include "cli/cli_outputs.h"
 #include "cli/gpfs_shell.h"
 #include "mpi/job.h"
 
@@ -67,17 +67,7 @@ static pl_status take_option(struct gpfs_request *request, int id, const char *v
 
 static pl_status check_files(const struct gpfs_request *request, struct pl_error *error)
 {
-    const char *const names[] = {request->output, request->json, request->csv};
-    for (int i = 0; i < 3; i++) {
-        if (!names[i])
-            continue;
-        if (path_same(names[i], request->config.file))
-            return pl_fail(error, PL_E_USAGE, "'%s' is where the test file will be; allowed: another name", names[i]);
-        for (int j = 0; j < i; j++)
-            if (names[j] && path_same(names[i], names[j]))
-                return pl_fail(error, PL_E_USAGE, "'%s' is named for two outputs; allowed: another file", names[i]);
-    }
-    return PL_OK;
+    return cli_outputs_check(request->config.file, request->output, request->json, request->csv, error);
 }
 
 /* The one operand. */

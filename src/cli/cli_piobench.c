@@ -1,9 +1,9 @@
 /* piolet piobench: distribution × algorithm × data block size × ranks × file size. */
 #include "base/blockfile.h"
-#include "base/path.h"
 #include "cli/cli.h"
 #include "cli/cli_engine.h"
 #include "cli/cli_launch.h"
+#include "cli/cli_outputs.h"
 #include "cli/piobench_shell.h"
 #include "mpi/job.h"
 
@@ -74,17 +74,7 @@ static pl_status load_resumed(struct piobench_request *request, struct pl_error 
 
 static pl_status check_files(const struct piobench_request *request, struct pl_error *error)
 {
-    const char *const names[] = {request->output, request->json, request->csv};
-    for (int i = 0; i < 3; i++) {
-        if (!names[i])
-            continue;
-        if (path_same(names[i], request->config.file))
-            return pl_fail(error, PL_E_USAGE, "'%s' is where the test file will be; allowed: another name", names[i]);
-        for (int j = 0; j < i; j++)
-            if (names[j] && strcmp(names[i], "-") != 0 && path_same(names[i], names[j]))
-                return pl_fail(error, PL_E_USAGE, "'%s' is named for two outputs; allowed: another file", names[i]);
-    }
-    return PL_OK;
+    return cli_outputs_check(request->config.file, request->output, request->json, request->csv, error);
 }
 
 static int parse(struct piobench_request *request)

@@ -10,9 +10,7 @@
 #include <math.h>
 #include <mpi.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 /* ---- the plan ---- */
 
@@ -38,7 +36,7 @@ int gpfs_shell_dry_run(const struct gpfs_request *request)
     }
     const double turns = (double)config->reps * config->contestant_count;
     printf("\nIn all: %d cells, %.0f repetitions; %.1f GB moved; the largest file has %s.\n", cells.count,
-           turns * cells.count, bytes * turns / 1e9, units_bytes(largest, size));
+           turns * cells.count, bytes * turns / 1e9, units_binary(largest, size));
     printf("Results would be appended to '%s'.\nNothing was run.\n", request->output);
     gpfs_cells_clear(&cells);
     return CLI_OK;
@@ -50,14 +48,6 @@ struct watcher {
     const struct gpfs_request *request;
     bool progress;
 };
-
-static bool wants_progress(const struct gpfs_request *request)
-{
-    const char *from_launcher = getenv("PIOLET_PROGRESS");
-    if (strcmp(request->progress, "auto") != 0)
-        return strcmp(request->progress, "always") == 0;
-    return from_launcher ? strcmp(from_launcher, "always") == 0 : isatty(STDERR_FILENO);
-}
 
 static void print_begin(void *context, const struct gpfs_event *event)
 {
@@ -125,7 +115,7 @@ static int tell_end(const struct gpfs_request *request, pl_status status, const 
 
 static int run_cells_coll(struct gpfs_request *request, const struct gpfs_cells *cells, int rank)
 {
-    struct watcher watcher = {.request = request, .progress = wants_progress(request)};
+    struct watcher watcher = {.request = request, .progress = suite_wants_progress(request->progress)};
     const struct gpfs_observer observer = {
         .context = &watcher, .begin = print_begin, .failed = print_failed, .end = print_end};
     struct gpfs_job job = {
@@ -165,7 +155,15 @@ static int run_launched_coll(struct gpfs_request *request)
     int rank, size;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
-    pl_status status = gpfs_config_finish(&request->config, size, &error);
+    pl_status status = PL_OK;
+    if (request->config.keys[GPFS_RANKS].count ==
+        0) { /* noted as if it were given: a resumed run must not take another */
+        char ranks[16];
+        snprintf(ranks, sizeof ranks, "%d", size);
+        status = gpfs_config_set(&request->config, "ranks", ranks, &error);
+    }
+    if (status == PL_OK)
+        status = gpfs_config_finish(&request->config, size, &error);
     if (status == PL_OK && gpfs_config_most_ranks(&request->config) > size)
         status = pl_fail(&error, PL_E_USAGE, "--ranks: %lld, but this MPI job has %d",
                          (long long)gpfs_config_most_ranks(&request->config), size);

@@ -9,6 +9,7 @@
 #include "cli/suite_shell.h"
 
 #include <errno.h>
+#include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -119,9 +120,10 @@ static void tell_progress(const struct driver *driver, int cell, int round)
 {
     char text[PIOBENCH_CELL_TEXT_MAX], left[UNITS_TEXT_MAX] = "";
     const struct piobench_config *config = &driver->request->config;
-    if (!piobench_shell_wants_progress(driver->request))
+    if (!suite_wants_progress(driver->request->progress))
         return;
-    const double to_do = (double)(driver->matrix.count - cell) * (double)config->trials * config->mpi_count;
+    const double rounds = (double)(driver->matrix.count - cell) * (double)config->trials - (round - 1);
+    const double to_do = fmax(rounds, 1) * config->mpi_count; /* at least: wide intervals ask for more rounds */
     if (driver->launches)
         units_duration((seconds() - driver->began) / driver->launches * to_do, left);
     fprintf(stderr, "[%d/%d] %s, round %d%s%s%s\n", cell + 1, driver->matrix.count,

@@ -108,14 +108,6 @@ int piobench_shell_dry_run(const struct piobench_request *request)
 
 /* ---- what is printed ---- */
 
-bool piobench_shell_wants_progress(const struct piobench_request *request)
-{
-    const char *from_launcher = getenv("PIOLET_PROGRESS");
-    if (strcmp(request->progress, "auto") != 0)
-        return strcmp(request->progress, "always") == 0;
-    return from_launcher ? strcmp(from_launcher, "always") == 0 : isatty(STDERR_FILENO);
-}
-
 void piobench_shell_print_cell(const struct piobench_cell *cell)
 {
     char text[PIOBENCH_CELL_TEXT_MAX];
@@ -171,7 +163,8 @@ static void print_failed(void *context, const struct piobench_event *event)
     const struct watcher *watcher = context;
     char text[PIOBENCH_CELL_TEXT_MAX];
     cli_complain(watcher->request->verb, "%s: %s: rank %d: %s", piobench_cell_text(event->cell, text),
-                 event->contestant->label, event->verdict->rank, event->verdict->text);
+                 event->contestant ? event->contestant->label : "nothing can be measured", event->verdict->rank,
+                 event->verdict->text);
 }
 
 static void print_end(void *context, const struct piobench_event *event)
@@ -199,7 +192,7 @@ static int run_matrix_coll(struct piobench_request *request, const struct pioben
 {
     const struct piobench_step step = piobench_shell_step();
     struct watcher watcher = {
-        .request = request, .progress = !step.is_one && piobench_shell_wants_progress(request), .quiet = step.is_one};
+        .request = request, .progress = !step.is_one && suite_wants_progress(request->progress), .quiet = step.is_one};
     const struct piobench_observer observer = {
         .context = &watcher, .begin = print_begin, .failed = print_failed, .end = print_end};
     struct piobench_job job = {.config = &request->config,
@@ -268,7 +261,14 @@ static int run_launched_coll(struct piobench_request *request)
     int rank, size;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
-    pl_status status = piobench_config_finish(&request->config, size, &error);
+    pl_status status = PL_OK;
+    if (request->config.rank_count == 0) { /* noted as if it were given: a resumed run must not take another number */
+        char ranks[16];
+        snprintf(ranks, sizeof ranks, "%d", size);
+        status = piobench_config_set(&request->config, "ranks", ranks, &error);
+    }
+    if (status == PL_OK)
+        status = piobench_config_finish(&request->config, size, &error);
     if (status == PL_OK && piobench_config_most_ranks(&request->config) > size)
         status = pl_fail(&error, PL_E_USAGE, "--ranks: %lld, but this MPI job has %d",
                          (long long)piobench_config_most_ranks(&request->config), size);

@@ -44,8 +44,6 @@ void piobench_shell_print_rows(const struct piobench_config *config, const struc
                                const struct piobench_tally *tallies);
 void piobench_shell_print_cell(const struct piobench_cell *cell);
 
-bool piobench_shell_wants_progress(const struct piobench_request *request);
-
 /* --json and --csv. */
 int piobench_shell_export(const struct piobench_request *request, size_t blocks_before);
 

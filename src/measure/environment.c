@@ -124,11 +124,35 @@ static void name_by_magic(const char *directory, struct environment_filesystem *
             snprintf(fs->type, sizeof fs->type, "%s", kinds[i].name);
 }
 
+/* The file that a chain of links leads to; it is not there yet. */
+static void follow_links(char path[PATH_MAX])
+{
+    enum { LINKS_MAX = 40 };
+    for (int i = 0; i < LINKS_MAX; i++) {
+        char target[PATH_MAX], directory[PATH_MAX];
+        const ssize_t length = readlink(path, target, sizeof target - 1);
+        if (length < 0)
+            return;
+        target[length] = '\0';
+        directory_of(path, directory, sizeof directory);
+        const size_t before = target[0] == '/' ? 0 : strlen(directory) + 1;
+        if (before + (size_t)length >= PATH_MAX)
+            return;
+        if (before)
+            snprintf(path, PATH_MAX, "%.*s/", (int)before - 1, directory);
+        memcpy(path + before, target, (size_t)length + 1);
+    }
+}
+
 pl_status environment_filesystem(const char *path, struct environment_filesystem *ret_fs, struct pl_error *error)
 {
     *ret_fs = (struct environment_filesystem){.type = "unknown", .source = "unknown"};
-    char directory[PATH_MAX], real[PATH_MAX];
-    directory_of(path, directory, sizeof directory);
+    char file[PATH_MAX], directory[PATH_MAX], real[PATH_MAX];
+    if (!realpath(path, file)) {
+        snprintf(file, sizeof file, "%s", path);
+        follow_links(file);
+    }
+    directory_of(file, directory, sizeof directory);
     if (!realpath(directory, real))
         return pl_fail_errno(error, errno, "looking at directory '%s'", directory);
     snprintf(ret_fs->directory, sizeof ret_fs->directory, "%s", real);

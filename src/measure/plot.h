@@ -14,7 +14,8 @@
 enum plot_unit {
     PLOT_NUMBER,
     PLOT_TIME, /* nanoseconds */
-    PLOT_BYTES
+    PLOT_BYTES,
+    PLOT_BINARY /* bytes, in powers of 1024; on log axes only */
 };
 
 struct plot_axis {

@@ -1,6 +1,8 @@
 /* Axes: ticks at round numbers, and their labels with units. */
 #include "measure/plot_axis.h"
 
+#include "base/units.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -37,6 +39,17 @@ static size_t decade_ticks(const struct plot_axis *axis, size_t part_count, int 
     return count;
 }
 
+/* Powers of two, every stride-th of them. */
+static size_t binary_ticks(const struct plot_axis *axis, int wanted, double ticks[PLOT_TICKS_MAX])
+{
+    const int stride = (int)fmax(1, ceil(log2(axis->max / axis->min) / wanted));
+    size_t count = 0;
+    for (int e = (int)ceil(log2(axis->min) - 1e-9); e <= log2(axis->max) + 1e-9 && count < PLOT_TICKS_MAX; e++)
+        if (e % stride == 0)
+            ticks[count++] = exp2(e);
+    return count;
+}
+
 static size_t log_ticks(const struct plot_axis *axis, int wanted, double ticks[PLOT_TICKS_MAX])
 {
     const double decades = log10(axis->max / axis->min);
@@ -63,7 +76,7 @@ size_t plot_ticks(const struct plot_axis *axis, int wanted, double ticks[PLOT_TI
         return named_ticks(axis, ticks);
     if (!axis->log)
         return linear_ticks(axis, wanted, ticks);
-    size_t count = log_ticks(axis, wanted, ticks);
+    size_t count = axis->unit == PLOT_BINARY ? binary_ticks(axis, wanted, ticks) : log_ticks(axis, wanted, ticks);
     for (int more = wanted; count < 2 && more <= 4 * wanted; more *= 2) /* less than a decade: even steps */
         count = linear_ticks(axis, more, ticks);
     return count;
@@ -97,7 +110,7 @@ static const struct {
 struct plot_scale plot_axis_scale(enum plot_unit unit, double magnitude)
 {
     struct plot_scale scale = {1, ""};
-    if (unit == PLOT_NUMBER)
+    if (unit == PLOT_NUMBER || unit == PLOT_BINARY)
         return scale;
     for (size_t i = 0; i < sizeof UNITS / sizeof UNITS[0]; i++) {
         const char *name = unit == PLOT_TIME ? UNITS[i].time : UNITS[i].bytes;
@@ -125,6 +138,11 @@ void plot_axis_text(const struct plot_axis *axis, double tick, char text[PLOT_LA
 {
     if (axis->names) {
         snprintf(text, PLOT_LABEL_MAX, "%s", axis->names[(size_t)tick]);
+        return;
+    }
+    if (axis->unit == PLOT_BINARY) {
+        char size[UNITS_TEXT_MAX];
+        snprintf(text, PLOT_LABEL_MAX, "%s", units_binary(llround(tick), size));
         return;
     }
     const double largest = fmax(fabs(axis->min), fabs(axis->max));

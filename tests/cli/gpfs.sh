@@ -34,6 +34,7 @@ refused "have more than 100000 combinations" random --dry-run \
     --file-size "$(seq -s, 100000 100031)" --record "$(seq -s, 1 32)" --batch "$(seq -s, 1 32)" --buffer 0,1m,2m,3m
 refused "is where the test file will be" contiguous -f same -o same
 refused "'x.out' is named for two outputs" contiguous --json x.out --csv x.out
+refused "'none/x.csv' cannot be made: No such file or directory" contiguous --csv none/x.csv
 refused "--progress: 'often'; allowed:" contiguous --progress often
 refused "'none.out'" --resume none.out
 refused "leave out '--size'" --resume none.out --size 1m

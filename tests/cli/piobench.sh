@@ -29,6 +29,11 @@ refused "it is only read, never written" -n 2 -d broadcast --ops write
 refused "the file is too small" -n 2 -d CYCLIC -b 1m -s 64k
 refused "is where the test file will be" -f same -o same
 refused "'x.out' is named for two outputs" --json x.out --csv x.out
+refused "--ranks: '1.5'; allowed: numbers of ranks" -n 1.5
+refused "--dims: '4x2k'; allowed: elements" -n 2 --dims 4x2k
+refused "'none/x.out' cannot be made: No such file or directory" -n 2 -o none/x.out
+refused "'none/x.json' cannot be made" -n 2 --json none/x.json
+refused "'.' is a directory; allowed: a file" -n 2 --csv .
 refused "takes options only" some.in
 refused "'none.out'" --resume none.out
 refused "leave out '--blocks'" --resume none.out -b 64
@@ -43,8 +48,8 @@ refused "is not a regular file" -f /dev/null -a naive -s 64k
 expect_exit 0 "$PIOLET" piobench --dry-run -n 2,4 -s 64k -b 64,1k -d CYCLIC -d multipartition -d broadcast -a naive,ring \
     --buffers 64k,1m -o plan.out
 expect_in "$OUT" "ring:cb_buffer_size=65536"
-expect_in "$OUT" "write CYCLIC, block 64 B, file 65.5 kB, 4 ranks"
-expect_in "$OUT" "read broadcast, block 65.5 kB, file 65.5 kB, 2 ranks"
+expect_in "$OUT" "write CYCLIC, block 64 B, file 64 KiB, 4 ranks"
+expect_in "$OUT" "read broadcast, block 64 KiB, file 64 KiB, 2 ranks"
 expect_in "$OUT" "Left out:"
 expect_in "$OUT" "Nothing was run."
 [ ! -e plan.out ] || fail "a plan was run"

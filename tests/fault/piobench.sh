@@ -42,3 +42,9 @@ expect_exit 0 "$PIOLET" piobench --resume results
 # The results' disk is full.
 expect_exit 1 "$PIOLET" piobench -n 2 -f "$file" -o /dev/full -s 64k -b 16k -d CYCLIC -a naive
 expect_in "$ERR" "/dev/full"
+
+# What a killed run left takes no room from the one that resumes it: its test file is removed first.
+small_fs 8M
+fallocate -l "$(($(df --output=avail -B1 "$SMALL_FS" | tail -n 1) - 1500000))" "$SMALL_FS/full"
+head -c 1m /dev/zero >"$SMALL_FS/$file"
+expect_exit 0 "$PIOLET" piobench -n 2 -f "$SMALL_FS/$file" -o tight.out -s 1m -b 64k -d CYCLIC --ops write -a naive --trials 1 --max-trials 1

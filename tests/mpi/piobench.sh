@@ -89,6 +89,21 @@ expect_exit 0 "$PIOLET" piobench -n 2 -f "$file" -o options.out -s 64k -b 4k -d 
 grep -q '^time 1 sync_time ' options.out || fail "no time of syncing"
 expect_in options.out "hint asked cb_nodes 1"
 
+# What was measured under other conditions is another thing: neither averaged nor compared.
+expect_exit 0 "$PIOLET" piobench -n 2 -f "$file" -o options.out -s 64k -b 4k -d CYCLIC --trials 2 --max-trials 2 -a naive --ops write
+expect_exit 0 "$PIOLET" analyze piobench options.out
+expect_in "$OUT" "[1] "
+expect_in "$OUT" ", hint cb_nodes=1; host "
+expect_in "$OUT" "write CYCLIC, block 4 KiB, file 64 KiB, 2 ranks [1]"
+expect_in "$OUT" "write CYCLIC, block 4 KiB, file 64 KiB, 2 ranks [2]"
+! grep -q '^  naive  *4 ' "$OUT" || fail "trials of different conditions in one mean"
+
+# A link stands for the place that it leads to: the file is made there, and the link stays.
+mkdir elsewhere
+ln -s elsewhere/target link
+expect_exit 0 "$PIOLET" piobench -n 2 -f link -o link.out -s 64k -b 4k -d CYCLIC --trials 1 --max-trials 1 -a naive,system --keep
+[ -L link ] && [ "$(stat -c %s elsewhere/target)" -eq 65536 ] || fail "not where the link leads"
+
 # Ranks on different nodes compare their clocks; MPICH can be told that no rank shares a node with another.
 if [ "$PIOLET_MPI" = mpich ]; then
     MPIR_CVAR_NOLOCAL=1 expect_exit 0 "$PIOLET" piobench -n 2 -f "$file" -o clocks.out -s 64k -b 4k -d CYCLIC --ops read -a naive \

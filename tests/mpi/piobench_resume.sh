@@ -71,6 +71,15 @@ expect_exit 0 "$PIOLET" piobench --resume results
 [ "$(trials results)" -eq 180 ] || fail "$(trials results) trials"
 expect_exit 0 "$PIOLET" analyze piobench results
 
+# Another run may stand in the same file: its trials were other ones. And a run that took the ranks that it was started
+# on is resumed on as many.
+expect_exit 0 "$PIOLET" piobench -n 2 -f "$file" -o two.out -s 64k -b 4k -d CYCLIC --ops write -a naive --trials 2 --max-trials 2
+expect_exit 0 mpirun_n 2 "$PIOLET" piobench -f "$file" -o two.out -s 64k -b 4k -d CYCLIC --ops write -a naive --trials 2 --max-trials 2 --fresh
+awk '{ print } /^end-set/ && ++sets == 3 { exit }' two.out >cut.out
+expect_exit 0 "$PIOLET" piobench --resume cut.out
+[ "$(trials cut.out)" -eq 4 ] || fail "$(trials cut.out) trials: those of the other run were counted"
+[ "$(grep -c '^param ranks 2$' cut.out)" -eq 4 ] || fail "resumed on another number of ranks"
+
 # Both MPIs in turn, where both are built side by side (not with sanitizers).
 for mpi in mpich openmpi; do
     [ -x "${PIOLET%/"$PIOLET_MPI"/bin/piolet}/$mpi/bin/piolet" ] || exit 0

@@ -79,9 +79,11 @@ static void block_size_against_distribution(void **state)
         point("CYCLIC", "ring", "buffering", 64, 1), point("random", "ring", "buffering", 64, 1000),
     };
     const struct piobench_spread spread = piobench_findings_spread(points, 6, "naive", "write");
-    assert_true(fabs(spread.by_block - 40) < 1e-9);
-    assert_true(fabs(spread.by_distribution - 4.0 / 3) < 1e-9);
-    assert_true(piobench_findings_spread(points, 6, "naive", "read").by_block == 0);
+    assert_true(fabs(spread.by_block.mean - 40) < 1e-9);
+    assert_true(fabs(spread.by_block.low - 40 * 0.98 / 1.02) < 1e-9);
+    assert_true(fabs(spread.by_distribution.mean - 4.0 / 3) < 1e-9);
+    assert_true(fabs(spread.by_distribution.high - 4.0 / 3 * 1.02 / 0.98) < 1e-9);
+    assert_true(piobench_findings_spread(points, 6, "naive", "read").by_block.mean == 0);
     char *words = words_of(points, 4);
     expect_in(words, "the data block size matters more, as in the thesis");
     free(words);
@@ -89,6 +91,16 @@ static void block_size_against_distribution(void **state)
     words = words_of(points, 4);
     expect_in(words, "the distribution matters more, unlike in the thesis");
     free(words);
+    points[2].rate_mb_per_s = 385; /* 38.5 by distribution, 40 by block: with 2 % each that is no difference */
+    words = words_of(points, 4);
+    expect_in(words, "the intervals are too wide to say which of the two matters more");
+    free(words);
+    points[3].error_mb_per_s = NAN; /* a single trial: it may be anything */
+    words = words_of(points, 4);
+    expect_in(words, "the intervals are too wide to say");
+    free(words);
+    points[2].conditions = points[3].conditions = 1; /* measured elsewhere: not to be compared */
+    assert_true(piobench_findings_spread(points, 4, "naive", "write").by_distribution.mean == 0);
 }
 
 static void where_buffering_pays(void **state)
@@ -106,14 +118,21 @@ static void where_buffering_pays(void **state)
     enum { COUNT = sizeof points / sizeof points[0] };
     struct piobench_crossover crossover = piobench_findings_crossover(points, COUNT, &points[0]);
     assert_int_equal(crossover.pays_up_to, 1024); /* 400 against 395 is chance */
-    assert_int_equal(crossover.not_from, 65536);
+    assert_int_equal(crossover.not_from, 16384);
     assert_true(fabs(crossover.gain - 100) < 1e-9);
     assert_ptr_equal(crossover.gain_at, &points[4]);
     char *words = words_of(points, COUNT);
-    expect_in(words,
-              "pays up to data blocks of 1.02 kB (at best 100 times naive: ring with 64 B); from 65.5 kB on it is "
-              "not faster");
+    expect_in(words, "pays up to data blocks of 1 KiB (at best 100 times naive: ring with 64 B); from 16 KiB on it is "
+                     "not surely faster");
     expect_in(words, "so it is here");
+    free(words);
+    points[4].warning = "through the page cache"; /* not what naive did */
+    assert_ptr_equal(piobench_findings_crossover(points, COUNT, &points[0]).gain_at, &points[5]);
+    for (int i = 4; i < COUNT; i++) /* 5 times as fast, but it may be chance */
+        points[i].error_mb_per_s = 2 * points[i].rate_mb_per_s;
+    words = words_of(points, COUNT);
+    expect_in(words, "is not surely faster than naive with any data block size");
+    expect_in(words, "is surely faster than naive nowhere");
     free(words);
     /* another distribution has nothing to do with it */
     const struct piobench_point other = point("random", "naive", "naive", 64, 5);
@@ -140,7 +159,7 @@ static void enough_buffer(void **state)
     assert_int_equal(piobench_findings_buffer(points, 4, &points[0]), 1 << 20); /* 185 is 92 % of 200 */
     assert_int_equal(piobench_findings_buffer(points, 4, &points[3]), 0);
     char *words = words_of(points, 4);
-    expect_in(words, "90 % of the best rate needs 1.05 MB at most (cbx, ");
+    expect_in(words, "90 % of the best rate needs 1 MiB at most, as far as the intervals tell (cbx, ");
     expect_in(words, "so it is here");
     free(words);
     points[2].buffer_bytes = points[3].buffer_bytes = 1 << 18; /* nothing above 1 MB was tried */
@@ -153,6 +172,12 @@ static void enough_buffer(void **state)
     words = words_of(points, 4);
     expect_in(words, "here it is not in 1 of them");
     free(words);
+    points[1].buffer_bytes = 1 << 19; /* then nobody knows of 1 MB */
+    words = words_of(points, 4);
+    expect_in(words, "it was not tried where more is needed here");
+    free(words);
+    points[1].error_mb_per_s = 40; /* it may well reach 180 */
+    assert_int_equal(piobench_findings_buffer(points, 4, &points[0]), 1 << 19);
 }
 
 static void negative_scaling(void **state)
@@ -194,7 +219,7 @@ static void larger_blocks_less(void **state)
     assert_ptr_equal(scaling.peak, &points[1]);
     assert_ptr_equal(scaling.fallen, &points[2]);
     char *words = words_of(points, 3);
-    expect_in(words, "900.0 MB/s with 262 kB, 400.0 MB/s with 1.05 MB; advice: less data at a time");
+    expect_in(words, "900.0 MB/s with 256 KiB, 400.0 MB/s with 1 MiB; advice: less data at a time");
     free(words);
 }
 

@@ -27,6 +27,8 @@ enum {
 
 /* The class of its blocks in a block file; their test is the benchmark's name. */
 extern const char GPFS_CLASS[];
+/* Settings that make repetitions of equal cells different things. */
+extern const char *const GPFS_CONDITIONS[]; /* ends with NULL */
 
 /* ---- parameters ---- */
 
@@ -146,7 +148,7 @@ struct gpfs_cells {
 pl_status gpfs_cells_make(const struct gpfs_config *config, struct gpfs_cells *ret_cells, struct pl_error *error);
 void gpfs_cells_clear(struct gpfs_cells *cells);
 
-/* "write, 2 ranks, size 333.0 MB, collective no, cache cold". */
+/* "write, 2 ranks, collective no, size 333 MB, cache cold". */
 const char *gpfs_cell_text(const struct gpfs_cell *cell, char text[GPFS_CELL_TEXT_MAX]);
 
 /* ---- which bytes ---- */

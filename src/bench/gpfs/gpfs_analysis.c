@@ -29,17 +29,19 @@ void gpfs_analysis_print_cell(const char *before, const struct gpfs_cell *cell, 
 static void print_ratio(double ratio, int width, FILE *text)
 {
     if (isfinite(ratio))
-        fprintf(text, " %*.2f", width, ratio);
+        fprintf(text, fabs(ratio) < 0.1 ? " %*.2g" : " %*.2f", width, ratio);
     else
         fprintf(text, " %*s", width, "-");
 }
 
 static void print_cell(const struct gpfs_points *list, const struct gpfs_point *point, FILE *text)
 {
-    char reference[GPFS_LABEL_MAX];
+    char reference[GPFS_LABEL_MAX], name[GPFS_LABEL_MAX + CONDITIONS_LABEL_MAX], conditions[CONDITIONS_LABEL_MAX];
+    snprintf(name, sizeof name, "%.*s%s", GPFS_LABEL_MAX - 1, point->cell.benchmark->name,
+             conditions_label(&list->conditions, point->conditions, conditions));
     snprintf(reference, sizeof reference, "/%s", gpfs_points_ratios(list, point).reference);
     fputc('\n', text);
-    gpfs_analysis_print_cell(point->cell.benchmark->name, &point->cell, text);
+    gpfs_analysis_print_cell(name, &point->cell, text);
     fprintf(text, "  %-*s %4s %8s %8s %7s %8s %7s%s\n", LABEL, "contestant", "reps", "max", "mean", "sd", reference,
             "/best", list->has_overlap && point->cell.value[GPFS_COMPUTE] ? " overlap" : "");
 }
@@ -75,6 +77,7 @@ static void print_text(const struct gpfs_points *list, FILE *text)
 {
     fprintf(text, "MB/s of the job: all meet, access, sync, all meet. sd: standard deviation.\n"
                   "Ratios: of the maximum (contiguous, discontiguous), else of the mean.\n");
+    conditions_print(&list->conditions, text);
     if (list->has_overlap)
         fprintf(text, "overlap: (I/O alone + computing alone - both) / the shorter of the two alone.\n");
     gpfs_analysis_print(list, text);
@@ -98,6 +101,7 @@ static void put_point(struct json *json, const struct gpfs_points *list, const s
     json_put_string(json, "benchmark", point->cell.benchmark->name);
     json_put_string(json, "mpi", point->mpi);
     json_put_string(json, "contestant", point->contestant);
+    json_put_string(json, "conditions", list->conditions.texts[point->conditions]);
     for (int key = 0; key < GPFS_KEYS; key++)
         if (point->cell.benchmark->defaults[key])
             put_key(json, (enum gpfs_key)key, point->cell.value[key]);
@@ -122,6 +126,10 @@ static void write_json(const struct gpfs_points *list, FILE *stream)
     for (size_t i = 0; i < list->count; i++)
         put_point(&json, list, &list->points[i]);
     json_array_end(&json);
+    json_array_begin(&json, "conditions");
+    for (int i = 0; i < list->conditions.count; i++)
+        json_put_string(&json, NULL, list->conditions.texts[i]);
+    json_array_end(&json);
     json_object_end(&json);
     fputc('\n', stream);
 }
@@ -144,6 +152,8 @@ static void write_csv_row(const struct gpfs_points *list, const struct gpfs_poin
     analysis_csv_number(csv, ratios.to_reference);
     analysis_csv_number(csv, ratios.to_best);
     analysis_csv_number(csv, point->overlap);
+    fputc(',', csv);
+    analysis_csv_field(csv, list->conditions.texts[point->conditions]);
     fputc('\n', csv);
 }
 
@@ -153,7 +163,7 @@ static void write_csv(const struct gpfs_points *list, FILE *csv)
     for (int key = 0; key < GPFS_KEYS; key++)
         fprintf(csv, ",%s", GPFS_KEY_ROWS[key].param);
     fprintf(csv, ",moved_bytes,repetitions,failures,max_mb_per_s,mean_mb_per_s,sd_mb_per_s,reference,"
-                 "ratio_to_reference,ratio_to_best,overlap\n");
+                 "ratio_to_reference,ratio_to_best,overlap,conditions\n");
     for (size_t i = 0; i < list->count; i++)
         write_csv_row(list, &list->points[i], csv);
 }

@@ -8,6 +8,7 @@
 #include <string.h>
 
 const char GPFS_CLASS[] = "Gpfs";
+const char *const GPFS_CONDITIONS[] = {"file", NULL};
 
 #define KEY(id, n, k, words, low, high, letter, argument, p, help)                                                     \
     [GPFS_##                                                                                                           \

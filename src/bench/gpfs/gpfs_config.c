@@ -247,7 +247,7 @@ const char *gpfs_cell_text(const struct gpfs_cell *cell, char text[GPFS_CELL_TEX
         if (!cell->benchmark->defaults[key] || key == GPFS_RANKS || (key == GPFS_BUFFER && cell->value[key] == 0))
             continue;
         at += (size_t)snprintf(text + at, GPFS_CELL_TEXT_MAX - at, ", %s %s", row->name,
-                               row->kind == GPFS_KIND_SIZE ? units_bytes(cell->value[key], bytes)
+                               row->kind == GPFS_KIND_SIZE ? units_binary(cell->value[key], bytes)
                                                            : gpfs_key_text((enum gpfs_key)key, cell->value[key], word));
     }
     return text;

@@ -3,6 +3,7 @@
 #include "bench/gpfs/gpfs_trial.h"
 
 #include "base/rng.h"
+#include "measure/place.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -241,7 +242,5 @@ pl_status gpfs_data_drop(const struct gpfs_place *place, struct pl_error *error)
 
 pl_status gpfs_data_remove(const struct gpfs_place *place, struct pl_error *error)
 {
-    if (place->rank != 0 || unlink(place->config->file) == 0 || errno == ENOENT)
-        return PL_OK;
-    return pl_fail_errno(error, errno, "removing '%s'", place->config->file);
+    return place->rank == 0 ? place_remove(place->config->file, error) : PL_OK;
 }

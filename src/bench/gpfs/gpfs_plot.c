@@ -205,7 +205,7 @@ static void title_of(const struct figure *figure, const struct gpfs_point *row, 
             continue;
         at += (size_t)snprintf(title + at, GPFS_CELL_TEXT_MAX - at, ", %s %s", GPFS_KEY_ROWS[key].name,
                                GPFS_KEY_ROWS[key].kind == GPFS_KIND_SIZE
-                                   ? units_bytes(row->cell.value[key], bytes)
+                                   ? units_binary(row->cell.value[key], bytes)
                                    : gpfs_key_text((enum gpfs_key)key, row->cell.value[key], word));
     }
 }
@@ -226,7 +226,7 @@ static void draw_row(struct plot *plot, const struct figure *figure, const struc
                   .max = bars ? fmax(bar_place(&panel, figure->curve_count), BARS_MIN) : extent.high * 1.3,
                   .log = !bars,
                   .whole = !bars && !sizes,
-                  .unit = sizes ? PLOT_BYTES : PLOT_NUMBER,
+                  .unit = sizes ? PLOT_BINARY : PLOT_NUMBER,
                   .label = bars ? NULL : GPFS_KEY_ROWS[x].name},
             .y = {.min = 0,
                   .max = extent.rate * 1.08,
@@ -236,6 +236,8 @@ static void draw_row(struct plot *plot, const struct figure *figure, const struc
             .title = title,
         };
         plot_panel(plot, &box);
+        if (op == GPFS_WRITE && figure->list->conditions.count > 1)
+            plot_caption(plot, LEFT, top + TITLE + PANEL + X_AXIS + 2, figure->list->conditions.texts[row->conditions]);
         for (size_t c = 0; c < figure->curve_count; c++)
             draw_curve(plot, &panel, c);
     }

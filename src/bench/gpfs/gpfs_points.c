@@ -16,7 +16,7 @@ bool gpfs_points_alike(const struct gpfs_point *a, const struct gpfs_point *b, u
     for (int key = 0; key < GPFS_KEYS; key++)
         if (!(mask >> key & 1) && a->cell.value[key] != b->cell.value[key])
             return false;
-    return a->cell.benchmark == b->cell.benchmark;
+    return a->cell.benchmark == b->cell.benchmark && a->conditions == b->conditions;
 }
 
 bool gpfs_points_same_contestant(const struct gpfs_point *a, const struct gpfs_point *b)
@@ -79,6 +79,9 @@ static bool add_set(struct gpfs_points *list, const struct analysis_chosen *chos
     struct gpfs_point new = {.mpi = mpi ? mpi : "", .contestant = blockfile_param_of(chosen->set, "contestant")};
     if (!benchmark || !new.contestant || !gpfs_results_cell(benchmark, chosen->set, &new.cell))
         return true; /* of a later version: passed over */
+    new.conditions = conditions_number(&list->conditions, chosen->block, GPFS_CONDITIONS);
+    if (new.conditions < 0)
+        return false;
     struct gpfs_point *point = NULL;
     for (size_t i = 0; i < list->count && !point; i++)
         if (gpfs_points_alike(&list->points[i], &new, 0) && gpfs_points_same_contestant(&list->points[i], &new))
@@ -146,6 +149,7 @@ void gpfs_points_clear(struct gpfs_points *points)
     for (size_t i = 0; i < points->count; i++)
         free(points->points[i].rates);
     free(points->points);
+    conditions_clear(&points->conditions);
     *points = (struct gpfs_points){0};
 }
 

@@ -4,9 +4,11 @@
 
 #include "bench/gpfs/gpfs.h"
 #include "measure/analysis_select.h"
+#include "measure/conditions.h"
 
 struct gpfs_point {
     struct gpfs_cell cell;
+    int conditions;               /* number in the list's conditions */
     const char *mpi, *contestant; /* borrowed from the input */
     double *rates;                /* MB/s of each repetition; owned by the list */
     int count, failures;
@@ -19,6 +21,7 @@ struct gpfs_points {
     struct gpfs_point *points; /* in the order of the files; those of one cell are neighbours */
     size_t count;
     bool has_many_mpis, has_overlap;
+    struct conditions conditions;
 };
 
 /* PL_E_INPUT where nothing is selected. On success the caller clears; the points borrow from the input. */
@@ -26,7 +29,7 @@ pl_status gpfs_points_load(const struct analysis_request *request, const struct 
                            struct gpfs_points *ret_points, struct pl_error *error);
 void gpfs_points_clear(struct gpfs_points *points);
 
-/* Of the same benchmark, with equal parameters but those in `mask` (a bit for each key). */
+/* Of the same benchmark and conditions, with equal parameters but those in `mask` (a bit for each key). */
 bool gpfs_points_alike(const struct gpfs_point *a, const struct gpfs_point *b, uint64_t mask);
 bool gpfs_points_same_contestant(const struct gpfs_point *a, const struct gpfs_point *b);
 

@@ -2,6 +2,7 @@
 #include "base/blockfile.h"
 #include "base/units.h"
 #include "bench/gpfs/gpfs_run.h"
+#include "measure/conditions.h"
 
 #include <string.h>
 
@@ -10,12 +11,18 @@ static bool is_ours(const struct blockfile_block *block)
     return strcmp(block->class_name, GPFS_CLASS) == 0 && gpfs_benchmark_find(block->testname);
 }
 
-pl_status gpfs_results_config(const struct blockfile *file, struct gpfs_config *ret_config, struct pl_error *error)
+static const struct blockfile_block *last_of(const struct blockfile *file)
 {
     const struct blockfile_block *last = NULL;
     for (size_t b = 0; b < file->block_count; b++)
         if (is_ours(&file->blocks[b]))
             last = &file->blocks[b];
+    return last;
+}
+
+pl_status gpfs_results_config(const struct blockfile *file, struct gpfs_config *ret_config, struct pl_error *error)
+{
+    const struct blockfile_block *last = last_of(file);
     if (!last)
         return pl_fail(error, PL_E_INPUT, "'%s' holds no results of gpfs", file->path);
     gpfs_config_init(ret_config, gpfs_benchmark_find(last->testname));
@@ -71,7 +78,8 @@ void gpfs_results_count(const struct blockfile *file, const struct gpfs_config *
         const struct blockfile_block *block = &file->blocks[b];
         const char *mpi = blockfile_fact_of(block, "mpi");
         const bool matches = is_ours(block) && strcmp(block->testname, config->benchmark->name) == 0 && mpi &&
-                             strcmp(mpi, PIOLET_MPI_NAME) == 0;
+                             strcmp(mpi, PIOLET_MPI_NAME) == 0 &&
+                             conditions_alike(block, last_of(file), GPFS_CONDITIONS);
         for (size_t s = 0; s < block->set_count && matches; s++)
             count_set(&block->sets[s], config, cell, tallies);
     }

@@ -7,14 +7,12 @@
 #include "base/units.h"
 #include "bench/gpfs/gpfs_trial.h"
 #include "measure/environment.h"
+#include "measure/place.h"
 
-#include <errno.h>
 #include <math.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 struct run {
     const struct gpfs_job *job;
@@ -278,14 +276,10 @@ static pl_status run_cell_coll(struct run *run, int cell, struct pl_error *error
 static void warn_of_memory(const struct run *run)
 {
     const struct gpfs_values *caches = &run->job->config->keys[GPFS_CACHE];
-    struct environment_filesystem fs;
-    struct pl_error ignored;
-    if (environment_filesystem(run->job->config->file, &fs, &ignored) != PL_OK ||
-        (strcmp(fs.type, "tmpfs") != 0 && strcmp(fs.type, "ramfs") != 0))
-        return;
-    for (int i = 0; i < caches->count; i++)
+    const char *memory = place_in_memory(run->job->config->file);
+    for (int i = 0; i < caches->count && memory; i++)
         if (caches->values[i] == GPFS_COLD)
-            blockfile_fact(run->writer, "warning", "--cache cold has no effect: %s is in memory", fs.type);
+            blockfile_fact(run->writer, "warning", "--cache cold has no effect: %s is in memory", memory);
 }
 
 static pl_status write_head_coll(struct run *run, struct pl_error *error)
@@ -307,22 +301,10 @@ static pl_status write_head_coll(struct run *run, struct pl_error *error)
 
 pl_status gpfs_run_check_place(const struct gpfs_config *config, const struct gpfs_cells *cells, struct pl_error *error)
 {
-    const char *file = config->file;
-    struct environment_filesystem fs;
-    struct stat info;
     int64_t largest = 0;
     for (int c = 0; c < cells->count; c++)
         largest = cells->cells[c].file_bytes > largest ? cells->cells[c].file_bytes : largest;
-    if (environment_filesystem(file, &fs, error) != PL_OK)
-        return error->status;
-    if (stat(file, &info) == 0 && !S_ISREG(info.st_mode))
-        return pl_fail(error, PL_E_BAD_FILE, "'%s' is not a regular file; allowed: one, or a new name", file);
-    if (access(fs.directory, W_OK | X_OK) != 0)
-        return pl_fail_errno(error, errno, "files cannot be made in '%s'", fs.directory);
-    if (fs.free_bytes < largest)
-        return pl_fail(error, PL_E_SPACE, "'%s': the largest file has %lld bytes, but %lld are free", file,
-                       (long long)largest, (long long)fs.free_bytes);
-    return PL_OK;
+    return place_check(config->file, largest, error);
 }
 
 static pl_status run_cells_coll(struct run *run, struct pl_error *error)
@@ -367,7 +349,7 @@ pl_status gpfs_run_coll(MPI_Comm world, const struct gpfs_job *job, int64_t *ret
     if (run.comm != MPI_COMM_NULL)
         MPI_Comm_free(&run.comm);
     if (run.rank == 0 && began && !job->config->keep)
-        unlink(job->config->file);
+        place_remove(job->config->file, &close_error); /* what is left is no reason to fail */
     free(run.tallies);
     MPI_Bcast(&run.failed, 1, MPI_INT64_T, 0, world);
     *ret_failed = run.failed;

@@ -29,6 +29,8 @@ enum {
 
 /* The class of its blocks in a block file, and their test. */
 extern const char PIOBENCH_CLASS[], PIOBENCH_TEST[];
+/* Settings that make trials of equal cells different things. */
+extern const char *const PIOBENCH_CONDITIONS[]; /* ends with NULL */
 
 /* ---- algorithms ---- */
 
@@ -134,7 +136,7 @@ pl_status piobench_matrix_make(const struct piobench_config *config, struct piob
                                struct pl_error *error);
 void piobench_matrix_clear(struct piobench_matrix *matrix);
 
-/* "write CYCLIC, block 1.0 kB, file 16.8 MB, 4 ranks". */
+/* "write CYCLIC, block 1 KiB, file 16 MiB, 4 ranks". */
 enum { PIOBENCH_CELL_TEXT_MAX = 320 };
 const char *piobench_cell_text(const struct piobench_cell *cell, char text[PIOBENCH_CELL_TEXT_MAX]);
 
@@ -169,8 +171,8 @@ struct blockfile;
 pl_status piobench_results_config(const struct blockfile *file, struct piobench_config *ret_config,
                                   struct pl_error *error);
 
-/* Counts the trials of a file: tallies[cell * contestants + contestant], of this `mpi`. Sets that failed are left out:
- * a resumed run tries them again. */
+/* Counts the trials of a file that were measured as those of its last block: tallies[cell * contestants + contestant],
+ * of this `mpi`. Sets that failed are left out: a resumed run tries them again. */
 pl_status piobench_results_count(const struct blockfile *file, const struct piobench_config *config,
                                  const struct piobench_matrix *matrix, const char *mpi, struct piobench_tally *tallies,
                                  struct pl_error *error);

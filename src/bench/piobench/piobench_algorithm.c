@@ -4,6 +4,7 @@
 #include <string.h>
 
 const char PIOBENCH_CLASS[] = "Piobench", PIOBENCH_TEST[] = "piobench";
+const char *const PIOBENCH_CONDITIONS[] = {"file", "dims", "hint", "sync", "cold", "direct", "fresh", NULL};
 
 #define ALGORITHM(n, a, s, f, b, text)                                                                                 \
     {.name = (n), .access = PIOBENCH_##a, .strategy = (s), .family = (f), .buffer_hint = (b), .summary = (text)},

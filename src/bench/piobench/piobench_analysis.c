@@ -26,19 +26,19 @@ static struct ratios ratios_of(const struct piobench_points *list, const struct 
 
 /* ---- text ---- */
 
-static void print_cell(const struct piobench_point *point, FILE *text)
+static void print_cell(const struct piobench_points *list, const struct piobench_point *point, FILE *text)
 {
-    char block[UNITS_TEXT_MAX], file[UNITS_TEXT_MAX];
-    fprintf(text, "\n%s %s, block %s, file %s, %d rank%s\n", point->op, point->distribution,
-            units_bytes(point->block_bytes, block), units_bytes(point->file_bytes, file), point->ranks,
-            point->ranks == 1 ? "" : "s");
+    char block[UNITS_TEXT_MAX], file[UNITS_TEXT_MAX], conditions[CONDITIONS_LABEL_MAX];
+    fprintf(text, "\n%s %s, block %s, file %s, %d rank%s%s\n", point->op, point->distribution,
+            units_binary(point->block_bytes, block), units_binary(point->file_bytes, file), point->ranks,
+            point->ranks == 1 ? "" : "s", conditions_label(&list->conditions, point->conditions, conditions));
     fprintf(text, "  %-34s %6s %9s %7s %8s %7s\n", "algorithm", "trials", "MB/s", "+- %", "/naive", "/best");
 }
 
 static void print_ratio(double ratio, int width, FILE *text)
 {
     if (isfinite(ratio))
-        fprintf(text, " %*.2f", width, ratio);
+        fprintf(text, fabs(ratio) < 0.1 ? " %*.2g" : " %*.2f", width, ratio);
     else
         fprintf(text, " %*s", width, "-");
 }
@@ -56,7 +56,7 @@ static void print_point(const struct piobench_points *list, const struct piobenc
             analysis_cell(100 * point->error_mb_per_s / point->rate_mb_per_s, 3, error));
     print_ratio(ratios.naive, 8, text);
     print_ratio(ratios.best, 7, text);
-    fprintf(text, "%s\n", point->failures ? " failed" : "");
+    fprintf(text, "%s%s\n", point->warning ? " *" : "", point->failures ? " failed" : "");
 }
 
 /* A finding, its lines broken at blanks. */
@@ -81,15 +81,30 @@ static void print_wrapped(const char *line, size_t length, FILE *text)
     fputc('\n', text);
 }
 
+/* What the stars stand for, each once. */
+static void print_warnings(const struct piobench_points *list, FILE *text)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        const char *warning = list->points[i].warning;
+        bool is_new = warning != NULL;
+        for (size_t k = 0; k < i && is_new; k++)
+            is_new = !list->points[k].warning || strcmp(list->points[k].warning, warning) != 0;
+        if (is_new)
+            fprintf(text, "\n* %s\n", warning);
+    }
+}
+
 static void print_text(const struct piobench_points *list, const char *findings, FILE *text)
 {
     fprintf(text, "Rate: bytes moved / mean time from the first start to the last end.\n"
                   "+-: half width of the 90 %% confidence interval of the mean, by Student's t.\n");
+    conditions_print(&list->conditions, text);
     for (size_t i = 0; i < list->count; i++) {
         if (i == 0 || !piobench_points_same_cell(&list->points[i - 1], &list->points[i]))
-            print_cell(&list->points[i], text);
+            print_cell(list, &list->points[i], text);
         print_point(list, &list->points[i], text);
     }
+    print_warnings(list, text);
     fprintf(text, "\nFindings\n");
     if (!*findings)
         fprintf(text, "- none: there is nothing to compare\n");
@@ -116,14 +131,20 @@ static void write_json(const struct piobench_points *list, const char *findings,
         json_put_string(&json, "mpi", point->mpi);
         json_put_string(&json, "algorithm", point->algorithm);
         json_put_string(&json, "family", point->family);
+        json_put_string(&json, "conditions", list->conditions.texts[point->conditions]);
         json_put_int(&json, "trials", point->trials);
         json_put_int(&json, "failures", point->failures);
+        json_put_string(&json, "warning", point->warning ? point->warning : "");
         json_put_double(&json, "rate_mb_per_s", point->rate_mb_per_s);
         json_put_double(&json, "error_mb_per_s", point->error_mb_per_s);
         json_put_double(&json, "ratio_to_naive", ratios.naive);
         json_put_double(&json, "ratio_to_best", ratios.best);
         json_object_end(&json);
     }
+    json_array_end(&json);
+    json_array_begin(&json, "conditions");
+    for (int i = 0; i < list->conditions.count; i++)
+        json_put_string(&json, NULL, list->conditions.texts[i]);
     json_array_end(&json);
     json_array_begin(&json, "findings");
     for (const char *at = findings; *at; at += strcspn(at, "\n") + 1) {
@@ -139,8 +160,8 @@ static void write_json(const struct piobench_points *list, const char *findings,
 
 static void write_csv(const struct piobench_points *list, FILE *csv)
 {
-    fprintf(csv, "op,distribution,file_bytes,block_bytes,ranks,mpi,algorithm,family,trials,failures,rate_mb_per_s,"
-                 "error_mb_per_s,ratio_to_naive,ratio_to_best\n");
+    fprintf(csv, "op,distribution,file_bytes,block_bytes,ranks,mpi,algorithm,family,trials,failures,"
+                 "rate_mb_per_s,error_mb_per_s,ratio_to_naive,ratio_to_best,conditions\n");
     for (size_t i = 0; i < list->count; i++) {
         const struct piobench_point *point = &list->points[i];
         const struct ratios ratios = ratios_of(list, point);
@@ -154,6 +175,8 @@ static void write_csv(const struct piobench_points *list, FILE *csv)
         analysis_csv_number(csv, point->error_mb_per_s);
         analysis_csv_number(csv, ratios.naive);
         analysis_csv_number(csv, ratios.best);
+        fputc(',', csv);
+        analysis_csv_field(csv, list->conditions.texts[point->conditions]);
         fputc('\n', csv);
     }
 }

@@ -32,7 +32,16 @@ static bool next_word(const char **list, char separator, char word[WORD_MAX])
 struct range {
     int64_t min, max, multiple;
     const char *allowed;
+    bool counts; /* whole numbers of something: neither fractions nor k, m, g */
 };
+
+static bool parse_within(const char *word, const struct range *range, int64_t *ret_value)
+{
+    if (range->counts)
+        return units_parse_int(word, range->min, range->max, ret_value);
+    return units_parse_size(word, ret_value) && *ret_value >= range->min && *ret_value <= range->max &&
+           *ret_value % range->multiple == 0;
+}
 
 static pl_status take_sizes(const char *key, const char *value, const struct range *range, int64_t *list, int *count,
                             struct pl_error *error)
@@ -41,7 +50,7 @@ static pl_status take_sizes(const char *key, const char *value, const struct ran
     int found = 0;
     for (const char *rest = value; next_word(&rest, ',', word);) {
         int64_t size;
-        if (!units_parse_size(word, &size) || size < range->min || size > range->max || size % range->multiple)
+        if (!parse_within(word, range, &size))
             return refuse(error, key, word, range->allowed);
         if (found == PIOBENCH_LIST_MAX)
             return refuse(error, key, value, "up to 32 values");
@@ -56,32 +65,32 @@ static pl_status take_sizes(const char *key, const char *value, const struct ran
 
 static pl_status take_blocks(struct piobench_config *config, const char *key, const char *value, struct pl_error *error)
 {
-    const struct range range = {8, BLOCK_MAX, PIOBENCH_ELEMENT, "multiples of 8 bytes up to 1g, as 64,1k,1m"};
+    const struct range range = {8, BLOCK_MAX, PIOBENCH_ELEMENT, "multiples of 8 bytes up to 1g, as 64,1k,1m", false};
     return take_sizes(key, value, &range, config->blocks, &config->block_count, error);
 }
 
 static pl_status take_files(struct piobench_config *config, const char *key, const char *value, struct pl_error *error)
 {
-    const struct range range = {8, FILE_MAX, PIOBENCH_ELEMENT, "multiples of 8 bytes, as 16m,1g"};
+    const struct range range = {8, FILE_MAX, PIOBENCH_ELEMENT, "multiples of 8 bytes, as 16m,1g", false};
     return take_sizes(key, value, &range, config->files, &config->file_count, error);
 }
 
 static pl_status take_ranks(struct piobench_config *config, const char *key, const char *value, struct pl_error *error)
 {
-    const struct range range = {1, RANKS_MAX, 1, "numbers of ranks from 1 on, as 2,4,8"};
+    const struct range range = {1, RANKS_MAX, 1, "numbers of ranks from 1 on, as 2,4,8", true};
     return take_sizes(key, value, &range, config->ranks, &config->rank_count, error);
 }
 
 static pl_status take_buffers(struct piobench_config *config, const char *key, const char *value,
                               struct pl_error *error)
 {
-    const struct range range = {1, INT32_MAX, 1, "sizes from 1 byte to 2147483647, as 64k,1m"};
+    const struct range range = {1, INT32_MAX, 1, "sizes from 1 byte to 2147483647, as 64k,1m", false};
     return take_sizes(key, value, &range, config->buffers, &config->buffer_count, error);
 }
 
 static pl_status take_groups(struct piobench_config *config, const char *key, const char *value, struct pl_error *error)
 {
-    const struct range range = {1, RANKS_MAX, 1, "ranks of a group from 1 on, as 1,2,4"};
+    const struct range range = {1, RANKS_MAX, 1, "ranks of a group from 1 on, as 1,2,4", true};
     return take_sizes(key, value, &range, config->groups, &config->group_count, error);
 }
 
@@ -93,7 +102,7 @@ static pl_status take_dims(struct piobench_config *config, const char *key, cons
     config->dim_count = 0;
     for (const char *rest = value; next_word(&rest, 'x', word);) {
         int64_t size;
-        if (!units_parse_size(word, &size) || size < 1 || config->dim_count == PIOLET_DIST_DIMS_MAX)
+        if (!units_parse_int(word, 1, FILE_MAX, &size) || config->dim_count == PIOLET_DIST_DIMS_MAX)
             return refuse(error, key, value, allowed);
         config->dims[config->dim_count++] = size;
         product *= (double)size;

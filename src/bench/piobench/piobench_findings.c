@@ -18,8 +18,23 @@ bool piobench_findings_faster(const struct piobench_point *a, const struct piobe
 
 static bool is_like(const struct piobench_point *a, const struct piobench_point *b)
 {
-    return a->ranks == b->ranks && a->file_bytes == b->file_bytes && strcmp(a->mpi, b->mpi) == 0 &&
-           strcmp(a->op, b->op) == 0 && strcmp(a->algorithm, b->algorithm) == 0;
+    return a->conditions == b->conditions && a->ranks == b->ranks && a->file_bytes == b->file_bytes &&
+           strcmp(a->mpi, b->mpi) == 0 && strcmp(a->op, b->op) == 0 && strcmp(a->algorithm, b->algorithm) == 0;
+}
+
+static double error_of(const struct piobench_point *point)
+{
+    return isfinite(point->error_mb_per_s) ? point->error_mb_per_s : INFINITY; /* one trial: it may be anything */
+}
+
+static void widen(struct piobench_factor *factor, const struct piobench_point *a, const struct piobench_point *b)
+{
+    const double mean = a->rate_mb_per_s / b->rate_mb_per_s, least = b->rate_mb_per_s - error_of(b);
+    if (mean <= factor->mean)
+        return;
+    factor->mean = mean;
+    factor->low = fmax(0, (a->rate_mb_per_s - error_of(a)) / (b->rate_mb_per_s + error_of(b)));
+    factor->high = least > 0 ? (a->rate_mb_per_s + error_of(a)) / least : INFINITY;
 }
 
 struct piobench_spread piobench_findings_spread(const struct piobench_point *points, size_t count,
@@ -32,12 +47,11 @@ struct piobench_spread piobench_findings_spread(const struct piobench_point *poi
             if (i == j || !is_measured(a) || !is_measured(b) || strcmp(a->algorithm, algorithm) != 0 ||
                 strcmp(a->op, op) != 0 || !is_like(a, b))
                 continue;
-            const double ratio = a->rate_mb_per_s / b->rate_mb_per_s;
             const bool same_distribution = strcmp(a->distribution, b->distribution) == 0;
             if (same_distribution && a->block_bytes != b->block_bytes)
-                spread.by_block = fmax(spread.by_block, ratio);
+                widen(&spread.by_block, a, b);
             if (!same_distribution && a->block_bytes == b->block_bytes)
-                spread.by_distribution = fmax(spread.by_distribution, ratio);
+                widen(&spread.by_distribution, a, b);
         }
     return spread;
 }
@@ -46,7 +60,8 @@ struct piobench_spread piobench_findings_spread(const struct piobench_point *poi
 
 static bool is_in_row(const struct piobench_point *point, const struct piobench_point *like)
 {
-    return point->ranks == like->ranks && point->file_bytes == like->file_bytes && strcmp(point->mpi, like->mpi) == 0 &&
+    return point->conditions == like->conditions && point->ranks == like->ranks &&
+           point->file_bytes == like->file_bytes && strcmp(point->mpi, like->mpi) == 0 &&
            strcmp(point->op, like->op) == 0 && strcmp(point->distribution, like->distribution) == 0;
 }
 
@@ -57,7 +72,8 @@ static const struct piobench_point *best_buffering(const struct piobench_point *
     const struct piobench_point *best = NULL;
     for (size_t i = 0; i < count; i++)
         if (is_in_row(&points[i], naive) && points[i].block_bytes == naive->block_bytes && is_measured(&points[i]) &&
-            strcmp(points[i].family, "buffering") == 0 && (!best || points[i].rate_mb_per_s > best->rate_mb_per_s))
+            !points[i].warning && strcmp(points[i].family, "buffering") == 0 &&
+            (!best || points[i].rate_mb_per_s > best->rate_mb_per_s))
             best = &points[i];
     return best;
 }
@@ -88,12 +104,13 @@ struct piobench_crossover piobench_findings_crossover(const struct piobench_poin
         pays_so_far = pays_so_far && pays;
         if (pays_so_far)
             crossover.pays_up_to = naive->block_bytes;
-        if (best->rate_mb_per_s > naive->rate_mb_per_s)
+        crossover.sizes++;
+        if (pays)
             crossover.not_from = 0;
         else if (!crossover.not_from)
             crossover.not_from = naive->block_bytes;
         const double gain = best->rate_mb_per_s / naive->rate_mb_per_s;
-        if (gain > crossover.gain) {
+        if (pays && gain > crossover.gain) {
             crossover.gain = gain;
             crossover.gain_at = best;
         }
@@ -114,19 +131,20 @@ static bool is_variant(const struct piobench_point *point, const struct piobench
 int64_t piobench_findings_buffer(const struct piobench_point *points, size_t count, const struct piobench_point *like)
 {
     static const double enough = 0.9;
-    double best = 0;
+    const struct piobench_point *best = NULL;
     int variants = 0;
     for (size_t i = 0; i < count; i++)
         if (is_variant(&points[i], like)) {
             variants++;
-            best = fmax(best, points[i].rate_mb_per_s);
+            best = !best || points[i].rate_mb_per_s > best->rate_mb_per_s ? &points[i] : best;
         }
     int64_t smallest = 0;
-    for (size_t i = 0; i < count; i++)
-        if (is_variant(&points[i], like) && points[i].rate_mb_per_s >= enough * best &&
+    for (size_t i = 0; i < count && best; i++)
+        if (is_variant(&points[i], like) &&
+            points[i].rate_mb_per_s + error_of(&points[i]) >= enough * (best->rate_mb_per_s - error_of(best)) &&
             (!smallest || points[i].buffer_bytes < smallest))
             smallest = points[i].buffer_bytes;
-    return variants < 2 ? 0 : smallest;
+    return variants < 2 || !isfinite(best->error_mb_per_s) ? 0 : smallest;
 }
 
 /* ---- negative scaling ---- */
@@ -145,9 +163,9 @@ static int64_t block_of(const struct piobench_point *point)
 
 static bool is_on_curve(const struct piobench_point *point, const struct piobench_point *like, measure *x)
 {
-    return is_measured(point) && point->file_bytes == like->file_bytes && strcmp(point->mpi, like->mpi) == 0 &&
-           strcmp(point->op, like->op) == 0 && strcmp(point->distribution, like->distribution) == 0 &&
-           strcmp(point->algorithm, like->algorithm) == 0 &&
+    return is_measured(point) && point->conditions == like->conditions && point->file_bytes == like->file_bytes &&
+           strcmp(point->mpi, like->mpi) == 0 && strcmp(point->op, like->op) == 0 &&
+           strcmp(point->distribution, like->distribution) == 0 && strcmp(point->algorithm, like->algorithm) == 0 &&
            (x == ranks_of ? point->block_asked_bytes == like->block_asked_bytes : point->ranks == like->ranks);
 }
 

@@ -9,9 +9,14 @@ bool piobench_findings_faster(const struct piobench_point *a, const struct piobe
 
 /* ---- block size against distribution ---- */
 
+/* Fastest over slowest, of those two that differ most: of their means, and as far as their intervals reach. */
+struct piobench_factor {
+    double mean, low, high; /* 0: not comparable */
+};
+
 struct piobench_spread {
-    double by_block; /* fastest over slowest data block size within one distribution, at most; 0: not comparable */
-    double by_distribution; /* fastest over slowest distribution at one data block size, at most; 0: not comparable */
+    struct piobench_factor by_block;        /* over data block sizes within one distribution */
+    struct piobench_factor by_distribution; /* over distributions at one data block size */
 };
 
 /* Of one algorithm and operation, everything else being equal. */
@@ -22,19 +27,21 @@ struct piobench_spread piobench_findings_spread(const struct piobench_point *poi
 
 struct piobench_crossover {
     int64_t pays_up_to; /* largest data block with which it surely is faster, as with all smaller ones; 0: none */
-    int64_t not_from;   /* from this size on it was not faster, up to the largest measured; 0: there is none such */
-    double gain;        /* largest ratio to naive, and where */
+    int64_t not_from;   /* from this size on it is not surely faster, up to the largest measured; 0: none such */
+    int sizes;          /* data block sizes with which both were measured */
+    double gain;        /* largest ratio to naive among the sure ones, and where; NULL: none is sure */
     const struct piobench_point *gain_at;
 };
 
-/* Among the points of the same operation, distribution, file, ranks and MPI as `like`. */
+/* What was warned of is not comparable. Among the points of the same operation, distribution, file, ranks and MPI as
+ * `like`. */
 struct piobench_crossover piobench_findings_crossover(const struct piobench_point *points, size_t count,
                                                       const struct piobench_point *like);
 
 /* ---- buffer space ---- */
 
-/* The smallest buffer with which the algorithm of `like` reaches 90 % of what it reaches with any, in its cell; 0: it
- * was not measured with two buffers or more. */
+/* The smallest buffer with which the algorithm of `like` is not surely below 90 % of what it reaches with any, in its
+ * cell; 0: it was not measured with two buffers or more, or only once. */
 int64_t piobench_findings_buffer(const struct piobench_point *points, size_t count, const struct piobench_point *like);
 
 /* ---- negative scaling ---- */

@@ -237,8 +237,8 @@ const char *piobench_cell_text(const struct piobench_cell *cell, char text[PIOBE
     char block[UNITS_TEXT_MAX], file[UNITS_TEXT_MAX];
     snprintf(text, PIOBENCH_CELL_TEXT_MAX, "%s %s%s%s, file %s, %d rank%s", cell->writes ? "write" : "read",
              cell->distribution->text, cell->block_bytes ? ", block " : "",
-             cell->block_bytes ? units_bytes(cell->block_bytes, block) : "",
-             units_bytes(cell->file_bytes ? cell->file_bytes : cell->file_asked_bytes, file), cell->ranks,
+             cell->block_bytes ? units_binary(cell->block_bytes, block) : "",
+             units_binary(cell->file_bytes ? cell->file_bytes : cell->file_asked_bytes, file), cell->ranks,
              cell->ranks == 1 ? "" : "s");
     return text;
 }

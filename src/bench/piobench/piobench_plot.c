@@ -24,7 +24,8 @@ struct figure {
 
 static bool is_in_row(const struct piobench_point *a, const struct piobench_point *b)
 {
-    return a->ranks == b->ranks && a->file_bytes == b->file_bytes && strcmp(a->distribution, b->distribution) == 0;
+    return a->conditions == b->conditions && a->ranks == b->ranks && a->file_bytes == b->file_bytes &&
+           strcmp(a->distribution, b->distribution) == 0;
 }
 
 static bool is_of_curve(const struct piobench_point *a, const struct piobench_point *b)
@@ -118,13 +119,13 @@ static void draw_row(struct plot *plot, const struct figure *figure, size_t numb
     for (int o = 0; o < 2; o++) {
         char title[320], file[UNITS_TEXT_MAX];
         snprintf(title, sizeof title, "%s %.160s, file %s, %d rank%s", ops[o], row->distribution,
-                 units_bytes(row->file_bytes, file), row->ranks, row->ranks == 1 ? "" : "s");
+                 units_binary(row->file_bytes, file), row->ranks, row->ranks == 1 ? "" : "s");
         const struct plot_panel panel = {
             .box = {LEFT + o * (width + GAP), top + TITLE, width, PANEL},
             .x = {.min = extent.x_low / room,
                   .max = extent.x_high * room,
                   .log = true,
-                  .unit = PLOT_BYTES,
+                  .unit = PLOT_BINARY,
                   .label = "data block size"},
             .y = {.min = extent.y_low / 1.4,
                   .max = extent.y_high * 1.4,
@@ -133,6 +134,8 @@ static void draw_row(struct plot *plot, const struct figure *figure, size_t numb
             .title = title,
         };
         plot_panel(plot, &panel);
+        if (o == 0 && figure->list->conditions.count > 1)
+            plot_caption(plot, LEFT, top + TITLE + PANEL + X_AXIS + 2, figure->list->conditions.texts[row->conditions]);
         for (size_t c = 0; c < figure->curve_count; c++)
             draw_curve(plot, figure, row, ops[o], c);
     }

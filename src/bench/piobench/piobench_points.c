@@ -76,8 +76,8 @@ static struct piobench_point point_of(const struct analysis_chosen *chosen)
 
 bool piobench_points_same_cell(const struct piobench_point *a, const struct piobench_point *b)
 {
-    return a->block_bytes == b->block_bytes && a->ranks == b->ranks && a->file_bytes == b->file_bytes &&
-           strcmp(a->op, b->op) == 0 && strcmp(a->distribution, b->distribution) == 0;
+    return a->conditions == b->conditions && a->block_bytes == b->block_bytes && a->ranks == b->ranks &&
+           a->file_bytes == b->file_bytes && strcmp(a->op, b->op) == 0 && strcmp(a->distribution, b->distribution) == 0;
 }
 
 static bool is_same(const struct piobench_point *a, const struct piobench_point *b)
@@ -118,13 +118,18 @@ static bool add_trial(struct piobench_point *point, double total_ns)
 
 static bool add_set(struct piobench_points *list, const struct analysis_chosen *chosen)
 {
-    const struct piobench_point new = point_of(chosen);
+    struct piobench_point new = point_of(chosen);
     struct piobench_point *point = NULL;
+    new.conditions = conditions_number(&list->conditions, chosen->block, PIOBENCH_CONDITIONS);
+    if (new.conditions < 0)
+        return false;
     for (size_t i = 0; i < list->count && !point; i++)
         if (is_same(&list->points[i], &new))
             point = &list->points[i];
     if (!point && !(point = insert(list, &new)))
         return false;
+    if (chosen->set->warning_count)
+        point->warning = chosen->set->warnings[0];
     if (chosen->set->error_count) {
         point->failures++;
         return true;
@@ -175,6 +180,7 @@ void piobench_points_clear(struct piobench_points *points)
     for (size_t i = 0; i < points->count; i++)
         free(points->points[i].total_ns);
     free(points->points);
+    conditions_clear(&points->conditions);
     *points = (struct piobench_points){0};
 }
 

@@ -4,6 +4,7 @@
 
 #include "bench/piobench/piobench.h"
 #include "measure/analysis_select.h"
+#include "measure/conditions.h"
 
 struct piobench_point {
     /* the cell */
@@ -11,12 +12,14 @@ struct piobench_point {
     int64_t file_bytes, block_bytes;
     int64_t block_asked_bytes; /* 0: it follows from file and ranks */
     int ranks;
+    int conditions; /* number in the list's conditions */
     /* the contestant */
     const char *mpi, *algorithm, *family;
     int64_t buffer_bytes, group; /* 0: not asked for */
     bool crowded;                /* more ranks than cores */
     /* the result */
     int trials, failures;
+    const char *warning;   /* of a trial that is not quite what was asked for; NULL: none */
     double rate_mb_per_s;  /* bytes moved over the mean time; NaN: all trials failed */
     double error_mb_per_s; /* half width of the 90 % interval; NaN for fewer than 2 trials */
     double moved_bytes;
@@ -27,6 +30,7 @@ struct piobench_points {
     struct piobench_point *points; /* in the order of the files; those of one cell are neighbours */
     size_t count;
     bool has_many_mpis;
+    struct conditions conditions;
 };
 
 /* PL_E_INPUT where nothing is selected. On success the caller clears; the points borrow from the input. */

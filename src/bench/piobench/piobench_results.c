@@ -2,6 +2,7 @@
 #include "base/blockfile.h"
 #include "base/units.h"
 #include "bench/piobench/piobench.h"
+#include "measure/conditions.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -11,13 +12,19 @@ static bool is_ours(const struct blockfile_block *block)
     return strcmp(block->class_name, PIOBENCH_CLASS) == 0 && strcmp(block->testname, PIOBENCH_TEST) == 0;
 }
 
-pl_status piobench_results_config(const struct blockfile *file, struct piobench_config *ret_config,
-                                  struct pl_error *error)
+static const struct blockfile_block *last_of(const struct blockfile *file)
 {
     const struct blockfile_block *last = NULL;
     for (size_t b = 0; b < file->block_count; b++)
         if (is_ours(&file->blocks[b]))
             last = &file->blocks[b];
+    return last;
+}
+
+pl_status piobench_results_config(const struct blockfile *file, struct piobench_config *ret_config,
+                                  struct pl_error *error)
+{
+    const struct blockfile_block *last = last_of(file);
     if (!last)
         return pl_fail(error, PL_E_INPUT, "'%s' holds no results of piobench", file->path);
     piobench_config_init(ret_config);
@@ -73,7 +80,7 @@ pl_status piobench_results_count(const struct blockfile *file, const struct piob
 {
     for (size_t b = 0; b < file->block_count; b++) {
         const struct blockfile_block *block = &file->blocks[b];
-        if (!is_ours(block))
+        if (!is_ours(block) || !conditions_alike(block, last_of(file), PIOBENCH_CONDITIONS))
             continue;
         const char *used = blockfile_fact_of(block, "mpi");
         if (!used)

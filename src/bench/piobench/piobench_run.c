@@ -6,14 +6,12 @@
 #include "base/rng.h"
 #include "bench/piobench/piobench_trial.h"
 #include "measure/environment.h"
+#include "measure/place.h"
 
-#include <errno.h>
 #include <math.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 struct run {
     const struct piobench_job *job;
@@ -33,21 +31,10 @@ bool piobench_run_takes_part(const struct piobench_contestant *contestant, const
 pl_status piobench_run_check_place(const struct piobench_config *config, const struct piobench_matrix *matrix,
                                    struct pl_error *error)
 {
-    struct environment_filesystem fs;
     int64_t largest = 0;
     for (int c = 0; c < matrix->count; c++)
         largest = matrix->cells[c].file_bytes > largest ? matrix->cells[c].file_bytes : largest;
-    if (environment_filesystem(config->file, &fs, error) != PL_OK)
-        return error->status;
-    struct stat info;
-    if (stat(config->file, &info) == 0 && !S_ISREG(info.st_mode))
-        return pl_fail(error, PL_E_BAD_FILE, "'%s' is not a regular file; allowed: one, or a new name", config->file);
-    if (access(fs.directory, W_OK | X_OK) != 0)
-        return pl_fail_errno(error, errno, "files cannot be made in '%s'", fs.directory);
-    if (fs.free_bytes < largest)
-        return pl_fail(error, PL_E_SPACE, "'%s': the largest file has %lld bytes, but %lld are free", config->file,
-                       (long long)largest, (long long)fs.free_bytes);
-    return PL_OK;
+    return place_check(config->file, largest, error);
 }
 
 /* ---- results ---- */
@@ -178,12 +165,18 @@ static struct piobench_event event_of(const struct run *run, int cell)
     };
 }
 
-static void note_failure(struct run *run, int cell, int contestant, const struct coll_verdict *verdict)
+static void note_failure(struct run *run, int cell, int contestant)
 {
-    struct piobench_event event = event_of(run, cell);
     run->failed++;
     run->job->tallies[cell * run->job->config->contestant_count + contestant].failed = true;
-    event.contestant = &run->job->config->contestants[contestant];
+}
+
+/* `contestant` NULL: nobody can be measured in this cell. */
+static void tell_failure(const struct run *run, int cell, const struct piobench_contestant *contestant,
+                         const struct coll_verdict *verdict)
+{
+    struct piobench_event event = event_of(run, cell);
+    event.contestant = contestant;
     event.verdict = verdict;
     run->job->observer->failed(run->job->observer->context, &event);
 }
@@ -205,8 +198,10 @@ static pl_status run_trial_coll(struct run *run, struct piobench_place *place, i
     piobench_trial_run_coll(&trial, &failure, &verdict);
     const pl_status written = write_trial_coll(run, &trial, &verdict, error);
     run->done++;
-    if (run->rank == 0 && verdict.status != PL_OK)
-        note_failure(run, cell, contestant, &verdict);
+    if (run->rank == 0 && verdict.status != PL_OK) {
+        note_failure(run, cell, contestant);
+        tell_failure(run, cell, trial.contestant, &verdict);
+    }
     if (run->rank == 0 && verdict.status == PL_OK) {
         struct piobench_tally *tally = &run->job->tallies[cell * config->contestant_count + contestant];
         tally->total_ns[tally->count++] = trial.total_ns;
@@ -244,8 +239,9 @@ static pl_status write_failed_cell(struct run *run, int cell, const struct coll_
                    &run->job->config->contestants[turn.contestant], turn.number);
         blockfile_error(run->writer, pl_status_name(verdict->status), verdict->rank, verdict->text);
         status = blockfile_end_set(run->writer, error);
-        note_failure(run, cell, turn.contestant, verdict);
+        note_failure(run, cell, turn.contestant);
     }
+    tell_failure(run, cell, NULL, verdict);
     return status;
 }
 
@@ -289,15 +285,29 @@ static void choose_comm_coll(struct run *run, int ranks)
     run->comm_ranks = ranks;
 }
 
-/* Trials that are still to come at least, over those of this run so far. */
+/* Trials that contestants have needed so far, on average. */
+static double trials_needed(const struct run *run)
+{
+    const struct piobench_job *job = run->job;
+    int64_t trials = 0, finished = 0;
+    for (int i = 0; i < job->matrix->count * job->config->contestant_count; i++)
+        if (job->tallies[i].count && piobench_schedule_finished(&job->tallies[i], &run->rule)) {
+            trials += job->tallies[i].count;
+            finished++;
+        }
+    return finished ? (double)trials / (double)finished : run->rule.trials;
+}
+
+/* Trials that are still to come, at the pace of this run so far. */
 static double estimate_left(const struct run *run)
 {
     const struct piobench_job *job = run->job;
-    int64_t to_do = 0;
+    const double needed = trials_needed(run);
+    double to_do = 0;
     for (int i = 0; i < job->matrix->count * job->config->contestant_count; i++)
         if (!piobench_schedule_finished(&job->tallies[i], &run->rule))
-            to_do += job->tallies[i].count < run->rule.trials ? run->rule.trials - job->tallies[i].count : 1;
-    return run->done ? (MPI_Wtime() - run->began) / (double)run->done * (double)to_do : -1;
+            to_do += fmax(needed - job->tallies[i].count, 1);
+    return run->done ? (MPI_Wtime() - run->began) / (double)run->done * to_do : -1;
 }
 
 static pl_status run_cell_coll(struct run *run, int cell, struct pl_error *error)
@@ -339,6 +349,9 @@ static pl_status write_head_coll(struct run *run, struct pl_error *error)
         blockfile_fact(run->writer, "seed", "%lld", (long long)job->config->seed);
         blockfile_fact(run->writer, "time_rule", "first start to last end; %s",
                        one_node ? "one clock for all ranks" : "clocks compared by messages");
+        const char *memory = job->config->cold ? place_in_memory(job->config->file) : NULL;
+        if (memory)
+            blockfile_fact(run->writer, "warning", "--cold has no effect: %s is in memory", memory);
     }
     environment_facts_coll(run->world, job->config->file, run->writer);
     const pl_status status = run->rank == 0 ? blockfile_end_head(run->writer, error) : PL_OK;
@@ -400,7 +413,7 @@ pl_status piobench_run_coll(MPI_Comm world, const struct piobench_job *job, int6
     if (run.comm != MPI_COMM_NULL)
         MPI_Comm_free(&run.comm);
     if (run.rank == 0 && !job->config->keep)
-        unlink(job->config->file);
+        place_remove(job->config->file, &close_error); /* what is left is no reason to fail */
     MPI_Bcast(&run.failed, 1, MPI_INT64_T, 0, world);
     *ret_failed = run.failed;
     return coll_agree_coll(world, status != PL_OK ? status : closed, error, &verdict);

@@ -3,8 +3,8 @@
 #include "bench/piobench/piobench_trial.h"
 
 #include "base/rng.h"
+#include "measure/place.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -33,9 +33,7 @@ static pl_status make_types(struct piobench_place *place, struct pl_error *error
 /* A file of another length, of an earlier cell, would be another case. */
 static pl_status remove_file(const struct piobench_place *place, struct pl_error *error)
 {
-    if (place->rank != 0 || unlink(place->config->file) == 0 || errno == ENOENT)
-        return PL_OK;
-    return pl_fail_errno(error, errno, "removing '%s'", place->config->file);
+    return place->rank == 0 ? place_remove(place->config->file, error) : PL_OK;
 }
 
 pl_status piobench_place_init_coll(struct piobench_place *place, MPI_Comm comm, const struct piobench_config *config,

@@ -21,8 +21,10 @@ static const char *row_text(const struct words *words, const struct piobench_poi
 {
     char file[UNITS_TEXT_MAX];
     const bool mpi = words->list->has_many_mpis;
-    snprintf(text, ROW_TEXT_MAX, "%s%s%s %.160s, file %s", mpi ? point->mpi : "", mpi ? " " : "", point->op,
-             point->distribution, units_bytes(point->file_bytes, file));
+    char conditions[CONDITIONS_LABEL_MAX];
+    snprintf(text, ROW_TEXT_MAX, "%s%s%s %.160s, file %s%s", mpi ? point->mpi : "", mpi ? " " : "", point->op,
+             point->distribution, units_binary(point->file_bytes, file),
+             conditions_label(&words->list->conditions, point->conditions, conditions));
     return text;
 }
 
@@ -31,17 +33,19 @@ static const char *row_text(const struct words *words, const struct piobench_poi
 static void tell_spread(const struct words *words, const char *op)
 {
     const struct piobench_spread spread = piobench_findings_spread(words->points, words->count, "naive", op);
-    if (spread.by_block <= 0 || spread.by_distribution <= 0)
+    if (spread.by_block.mean <= 0 || spread.by_distribution.mean <= 0)
         return;
     char by_block[ANALYSIS_CELL_MAX], by_distribution[ANALYSIS_CELL_MAX];
-    const bool agrees = spread.by_block > spread.by_distribution;
+    const char *verdict = "the intervals are too wide to say which of the two matters more";
+    if (spread.by_block.low > spread.by_distribution.high)
+        verdict = "the data block size matters more, as in the thesis";
+    else if (spread.by_distribution.low > spread.by_block.high)
+        verdict = "here the distribution matters more, unlike in the thesis";
     text_format(words->lines,
                 "%s, naive: over data block sizes the rate changes by a factor of up to %s, over distributions at the "
                 "same size by up to %s: %s.\n",
-                op, analysis_cell(spread.by_block, 3, by_block),
-                analysis_cell(spread.by_distribution, 3, by_distribution),
-                agrees ? "the data block size matters more, as in the thesis"
-                       : "here the distribution matters more, unlike in the thesis");
+                op, analysis_cell(spread.by_block.mean, 3, by_block),
+                analysis_cell(spread.by_distribution.mean, 3, by_distribution), verdict);
 }
 
 /* ---- collective buffering ---- */
@@ -51,9 +55,9 @@ static bool is_first_of_row(const struct words *words, size_t at)
     const struct piobench_point *point = &words->points[at];
     for (size_t i = 0; i < at; i++) {
         const struct piobench_point *other = &words->points[i];
-        if (other->ranks == point->ranks && other->file_bytes == point->file_bytes &&
-            strcmp(other->mpi, point->mpi) == 0 && strcmp(other->op, point->op) == 0 &&
-            strcmp(other->distribution, point->distribution) == 0)
+        if (other->conditions == point->conditions && other->ranks == point->ranks &&
+            other->file_bytes == point->file_bytes && strcmp(other->mpi, point->mpi) == 0 &&
+            strcmp(other->op, point->op) == 0 && strcmp(other->distribution, point->distribution) == 0)
             return false;
     }
     return true;
@@ -65,35 +69,43 @@ static void tell_crossover(const struct words *words, const struct piobench_poin
     char row[ROW_TEXT_MAX], size[UNITS_TEXT_MAX], at[UNITS_TEXT_MAX];
     text_format(words->lines, "%s, %d rank%s: collective buffering ", row_text(words, like, row), like->ranks,
                 like->ranks == 1 ? "" : "s");
+    if (!crossover->gain_at) {
+        text_format(words->lines, "is not surely faster than naive%s.\n",
+                    crossover->sizes > 1 ? " with any data block size" : "");
+        return;
+    }
     if (crossover->pays_up_to)
-        text_format(words->lines, "pays up to data blocks of %s", units_bytes(crossover->pays_up_to, size));
+        text_format(words->lines, "pays up to data blocks of %s", units_binary(crossover->pays_up_to, size));
     else
         text_add(words->lines, "is not surely faster with the smallest data block measured");
     text_format(words->lines, " (at best %.3g times naive: %s with %s)", crossover->gain, crossover->gain_at->algorithm,
-                units_bytes(crossover->gain_at->block_bytes, at));
-    if (crossover->not_from && crossover->gain > 1)
-        text_format(words->lines, "; from %s on it is not faster", units_bytes(crossover->not_from, size));
+                units_binary(crossover->gain_at->block_bytes, at));
+    if (crossover->not_from)
+        text_format(words->lines, "; from %s on it is not surely faster", units_binary(crossover->not_from, size));
     text_add(words->lines, ".\n");
 }
 
 static void tell_buffering(const struct words *words)
 {
     double gain = 0;
+    int rows = 0;
     for (size_t i = 0; i < words->count; i++) {
         if (!is_first_of_row(words, i))
             continue;
         const struct piobench_crossover crossover = piobench_findings_crossover(words->points, words->count,
                                                                                 &words->points[i]);
-        if (!crossover.gain_at)
+        if (!crossover.sizes)
             continue;
+        rows++;
         tell_crossover(words, &words->points[i], &crossover);
         gain = fmax(gain, crossover.gain);
     }
+    static const char thesis[] = "the thesis found up to two orders of magnitude with the smallest data blocks";
     if (gain > 0)
-        text_format(words->lines,
-                    "Collective buffering reaches at most %.3g times naive; the thesis found up to two orders of "
-                    "magnitude with the smallest data blocks: %s.\n",
-                    gain, gain >= 50 ? "so it is here" : "it is less here");
+        text_format(words->lines, "Collective buffering reaches at most %.3g times naive; %s: %s.\n", gain, thesis,
+                    gain >= 100 ? "so it is here" : "it is less here");
+    else if (rows)
+        text_format(words->lines, "Collective buffering is surely faster than naive nowhere; %s.\n", thesis);
 }
 
 /* ---- buffers ---- */
@@ -110,6 +122,20 @@ static bool is_first_variant(const struct words *words, size_t at)
     return point->buffer_bytes > 0;
 }
 
+/* One as large as the thesis' was tried, and is too small. */
+static bool is_above_thesis(const struct words *words, const struct piobench_point *like, int64_t needed)
+{
+    const size_t length = strcspn(like->algorithm, ":");
+    for (size_t i = 0; i < words->count; i++) {
+        const struct piobench_point *point = &words->points[i];
+        if (piobench_points_same_cell(point, like) && strcmp(point->mpi, like->mpi) == 0 &&
+            strncmp(point->algorithm, like->algorithm, length + 1) == 0 && point->buffer_bytes >= THESIS_BUFFER &&
+            point->buffer_bytes < needed && isfinite(point->rate_mb_per_s))
+            return true;
+    }
+    return false;
+}
+
 static void tell_buffers(const struct words *words)
 {
     const struct piobench_point *worst = NULL;
@@ -121,7 +147,7 @@ static void tell_buffers(const struct words *words)
                                    ? piobench_findings_buffer(words->points, words->count, &words->points[i])
                                    : 0;
         cases += needed > 0;
-        above += needed > THESIS_BUFFER;
+        above += needed > THESIS_BUFFER && is_above_thesis(words, &words->points[i], needed);
         if (needed > most) {
             most = needed;
             worst = &words->points[i];
@@ -131,12 +157,14 @@ static void tell_buffers(const struct words *words)
         return;
     char size[UNITS_TEXT_MAX], block[UNITS_TEXT_MAX], row[ROW_TEXT_MAX];
     text_format(words->lines,
-                "Buffers: in %d case%s, 90 %% of the best rate needs %s at most (%.*s, %s, %s, %d ranks). The thesis "
-                "found 1 MB for each target enough: ",
-                cases, cases == 1 ? "" : "s", units_bytes(most, size), (int)strcspn(worst->algorithm, ":"),
-                worst->algorithm, row_text(words, worst, row), units_bytes(worst->block_bytes, block), worst->ranks);
+                "Buffers: in %d case%s, 90 %% of the best rate needs %s at most, as far as the intervals tell (%.*s, "
+                "%s, %s, %d ranks). The thesis found 1 MB for each target enough: ",
+                cases, cases == 1 ? "" : "s", units_binary(most, size), (int)strcspn(worst->algorithm, ":"),
+                worst->algorithm, row_text(words, worst, row), units_binary(worst->block_bytes, block), worst->ranks);
     if (above)
         text_format(words->lines, "here it is not in %d of them.\n", above);
+    else if (most > THESIS_BUFFER)
+        text_add(words->lines, "it was not tried where more is needed here.\n");
     else
         text_add(words->lines, largest > THESIS_BUFFER ? "so it is here.\n" : "larger ones were not measured here.\n");
 }
@@ -149,8 +177,9 @@ static const struct piobench_point *best_grouping(const struct words *words, con
     const struct piobench_point *best = NULL;
     for (size_t i = 0; i < words->count; i++) {
         const struct piobench_point *point = &words->points[i];
-        if (piobench_points_same_cell(point, fallen) && strncmp(point->algorithm, "node_grouping", 13) == 0 &&
-            isfinite(point->rate_mb_per_s) && (!best || point->rate_mb_per_s > best->rate_mb_per_s))
+        if (piobench_points_same_cell(point, fallen) && strcmp(point->mpi, fallen->mpi) == 0 &&
+            strncmp(point->algorithm, "node_grouping", 13) == 0 && isfinite(point->rate_mb_per_s) &&
+            (!best || point->rate_mb_per_s > best->rate_mb_per_s))
             best = point;
     }
     return best;
@@ -187,7 +216,8 @@ static double depth_of(const struct piobench_scaling *scaling)
 
 static bool is_of_contestant(const struct piobench_point *a, const struct piobench_point *b)
 {
-    return strcmp(a->algorithm, b->algorithm) == 0 && strcmp(a->op, b->op) == 0 && strcmp(a->mpi, b->mpi) == 0;
+    return a->conditions == b->conditions && strcmp(a->algorithm, b->algorithm) == 0 && strcmp(a->op, b->op) == 0 &&
+           strcmp(a->mpi, b->mpi) == 0;
 }
 
 static struct falls collect_falls(const struct words *words, const struct piobench_point *like, find_fall *find)
@@ -216,7 +246,7 @@ static void tell_ranks(const struct words *words, const struct piobench_point *l
     text_format(words->lines, "Negative scaling, more ranks and less: %s, %s, in %d case%s; most of all ", like->op,
                 like->algorithm, falls.cases, falls.cases == 1 ? "" : "s");
     text_format(words->lines, "%s, data blocks of %s: %s MB/s on %d rank%s, %s MB/s on %d", row_text(words, peak, row),
-                units_bytes(peak->block_bytes, block), analysis_cell(peak->rate_mb_per_s, 4, high), peak->ranks,
+                units_binary(peak->block_bytes, block), analysis_cell(peak->rate_mb_per_s, 4, high), peak->ranks,
                 peak->ranks == 1 ? "" : "s", analysis_cell(fallen->rate_mb_per_s, 4, low), fallen->ranks);
     tell_advice(words, &falls.deepest);
 }
@@ -235,8 +265,8 @@ static void tell_blocks(const struct words *words, const struct piobench_point *
                 "%s, %d rank%s: %s MB/s with %s, %s MB/s with %s; advice: less data at a time "
                 "(piolet_strategy=data_grouping).\n",
                 row_text(words, peak, row), peak->ranks, peak->ranks == 1 ? "" : "s",
-                analysis_cell(peak->rate_mb_per_s, 4, high), units_bytes(peak->block_bytes, small),
-                analysis_cell(fallen->rate_mb_per_s, 4, low), units_bytes(fallen->block_bytes, large));
+                analysis_cell(peak->rate_mb_per_s, 4, high), units_binary(peak->block_bytes, small),
+                analysis_cell(fallen->rate_mb_per_s, 4, low), units_binary(fallen->block_bytes, large));
 }
 
 static void tell_scaling(const struct words *words)

@@ -1,0 +1,48 @@
+#include "measure/place.h"
+
+#include "measure/environment.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { STAT_BLOCK = 512 }; /* unit of st_blocks */
+
+pl_status place_check(const char *file, int64_t bytes, struct pl_error *error)
+{
+    struct environment_filesystem fs;
+    struct stat info;
+    if (environment_filesystem(file, &fs, error) != PL_OK)
+        return error->status;
+    const bool is_there = stat(file, &info) == 0;
+    if (is_there && !S_ISREG(info.st_mode))
+        return pl_fail(error, PL_E_BAD_FILE, "'%s' is not a regular file; allowed: one, or a new name", file);
+    if (access(fs.directory, W_OK | X_OK) != 0)
+        return pl_fail_errno(error, errno, "files cannot be made in '%s'", fs.directory);
+    const int64_t room = fs.free_bytes + (is_there ? (int64_t)info.st_blocks * STAT_BLOCK : 0);
+    if (fs.total_bytes > 0 && room < bytes) /* some file systems do not tell */
+        return pl_fail(error, PL_E_SPACE, "'%s': the largest file has %lld bytes, but %lld are free", file,
+                       (long long)bytes, (long long)room);
+    return PL_OK;
+}
+
+const char *place_in_memory(const char *file)
+{
+    static const char *const kinds[] = {"tmpfs", "ramfs"};
+    struct environment_filesystem fs;
+    struct pl_error ignored;
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
+        if (environment_filesystem(file, &fs, &ignored) == PL_OK && strcmp(fs.type, kinds[i]) == 0)
+            return kinds[i];
+    return NULL;
+}
+
+pl_status place_remove(const char *file, struct pl_error *error)
+{
+    char *target = realpath(file, NULL);
+    const int code = target ? unlink(target) : -1, cause = errno;
+    free(target);
+    return code == 0 || cause == ENOENT ? PL_OK : pl_fail_errno(error, cause, "removing '%s'", file);
+}
