@@ -118,10 +118,11 @@ static void tell(FILE *stream, const struct model *model)
     model_words(model, &words);
     print_wrapped(stream, text_get(&words));
     if (model->incomplete_ranks > 0)
-        fprintf(stream, "The traces of %lld ranks end early: the program was killed, or could not write them.\n",
-                (long long)model->incomplete_ranks);
+        fprintf(stream, "%lld trace%s early: the program was killed, or could not write.\n",
+                (long long)model->incomplete_ranks, model->incomplete_ranks == 1 ? " ends" : "s end");
     if (model->failed_calls > 0)
-        fprintf(stream, "%lld calls failed and are not in the model.\n", (long long)model->failed_calls);
+        fprintf(stream, "%lld call%s not in the model.\n", (long long)model->failed_calls,
+                model->failed_calls == 1 ? " failed and is" : "s failed and are");
     text_clear(&words);
 }
 
