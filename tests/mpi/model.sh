@@ -37,6 +37,7 @@ phase 5 count=1 numbers=24 ranks=0-3 weight=196608 access=sequential
 read file=2 size=4096 offset=idP*32768+8192+n*4096
 phase 8 count=1 numbers=27 ranks=0 weight=16 access=sequential
 write_at file=3 size=idP+100 offset=n*(idP+100)+16
+file 4 name="some\x01.out" type=shared processes=4
 write_all file=4 size={0:0;1-3:16} offset=0
 END
 

@@ -90,7 +90,7 @@ static void some_have_nothing(int rank)
     MPI_Type_contiguous(rank == 0 ? 0 : 8, MPI_BYTE, &bytes);
     MPI_Type_create_resized(bytes, rank == 0 ? 0 : 8, rank == 0 ? 0 : 8, &type);
     MPI_Type_commit(&type);
-    MPI_File_open(MPI_COMM_WORLD, "some.out", MPI_MODE_CREATE | MPI_MODE_WRONLY, MPI_INFO_NULL, &file);
+    MPI_File_open(MPI_COMM_WORLD, "some\x01.out", MPI_MODE_CREATE | MPI_MODE_WRONLY, MPI_INFO_NULL, &file);
     MPI_File_set_view(file, 0, MPI_BYTE, type, "native", MPI_INFO_NULL);
     MPI_File_write_all(file, buffer, rank == 0 ? 0 : 16, MPI_BYTE, MPI_STATUS_IGNORE);
     MPI_File_close(&file);
