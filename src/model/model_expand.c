@@ -1,5 +1,6 @@
 /* What a model says, call by call. */
 #include "model/model.h"
+
 #include "model/model_text.h"
 
 #include <inttypes.h>
