@@ -22,6 +22,12 @@ struct request {
     int operand_count;
 };
 
+static bool is_picture(const char *path)
+{
+    const size_t length = strlen(path);
+    return length > 4 && (strcmp(path + length - 4, ".svg") == 0 || strcmp(path + length - 4, ".png") == 0);
+}
+
 static int parse(struct request *request, int argc, char **argv)
 {
     static const char *const NAMES[] = {
@@ -54,6 +60,8 @@ static int parse(struct request *request, int argc, char **argv)
         return cli_usage_error(&cli_verb_model, "%s takes no --output", NAMES[request->task]);
     if (request->task && request->task != CHECK && request->plot)
         return cli_usage_error(&cli_verb_model, "%s takes no --plot", NAMES[request->task]);
+    if (request->plot && !is_picture(request->plot))
+        return cli_usage_error(&cli_verb_model, "--plot '%s': the name of a plot ends in .svg or .png", request->plot);
     return CLI_OK;
 }
 
@@ -74,10 +82,10 @@ static pl_status read_whole(const char *path, struct text *text, struct pl_error
         return pl_fail_errno(error, errno, "cannot read '%s'", path);
     while ((length = fread(buffer, 1, sizeof buffer, stream)) > 0)
         text_append(text, buffer, length);
-    const bool failed = ferror(stream);
+    const int why = ferror(stream) ? errno : 0;
     fclose(stream);
-    if (failed)
-        return pl_fail(error, PL_E_IO, "cannot read '%s'", path);
+    if (why)
+        return pl_fail_errno(error, why, "cannot read '%s'", path);
     return text->failed ? pl_fail(error, PL_E_NOMEM, "not enough memory for '%s'", path) : PL_OK;
 }
 
@@ -118,10 +126,11 @@ static void tell(FILE *stream, const struct model *model)
     model_words(model, &words);
     print_wrapped(stream, text_get(&words));
     if (model->incomplete_ranks > 0)
-        fprintf(stream, "The traces of %lld ranks end early: the program was killed, or could not write them.\n",
-                (long long)model->incomplete_ranks);
+        fprintf(stream, "%lld trace%s early: the program was killed, or could not write.\n",
+                (long long)model->incomplete_ranks, model->incomplete_ranks == 1 ? " ends" : "s end");
     if (model->failed_calls > 0)
-        fprintf(stream, "%lld calls failed and are not in the model.\n", (long long)model->failed_calls);
+        fprintf(stream, "%lld call%s not in the model.\n", (long long)model->failed_calls,
+                model->failed_calls == 1 ? " failed and is" : "s failed and are");
     text_clear(&words);
 }
 

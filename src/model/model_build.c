@@ -145,9 +145,10 @@ static pl_status take_pattern(struct finish *finish, struct text *text, char **r
 
 static int name_numbers(const char *form)
 {
+    const char *literal;
     int numbers = 0;
-    for (; form && *form; form++)
-        numbers += 2 * (*form == MODEL_SLOT);
+    while (form && *form)
+        numbers += model_form_step(&form, &literal) ? 2 : 0;
     return numbers;
 }
 

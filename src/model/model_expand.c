@@ -1,6 +1,8 @@
 /* What a model says, call by call. */
 #include "model/model.h"
 
+#include "model/model_text.h"
+
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>

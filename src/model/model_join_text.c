@@ -291,9 +291,9 @@ static void add_name_slot(const struct model_joint *joint, int param, struct tex
 
 void model_join_name(const struct model_joint *joint, int param, struct text *text)
 {
-    for (const char *c = joint->item->call.name; *c; c++) {
-        if (*c != MODEL_SLOT) {
-            add_literal(text, c, 1);
+    for (const char *at = joint->item->call.name, *literal; *at;) {
+        if (!model_form_step(&at, &literal)) {
+            add_literal(text, literal, 1);
             continue;
         }
         add_name_slot(joint, param, text);
@@ -303,9 +303,9 @@ void model_join_name(const struct model_joint *joint, int param, struct text *te
 
 void model_join_detail(const struct model_joint *joint, int param, struct text *text)
 {
-    for (const char *c = joint->item->call.text; *c; c++) {
-        if (*c != MODEL_SLOT) {
-            add_literal(text, c, 1);
+    for (const char *at = joint->item->call.text, *literal; *at;) {
+        if (!model_form_step(&at, &literal)) {
+            add_literal(text, literal, 1);
             continue;
         }
         struct text value = {0};

@@ -90,6 +90,24 @@ static void add_slot(struct model_form *form)
     text_append(&form->text, &slot, 1);
 }
 
+static void add_text(struct model_form *form, const char *bytes, size_t length)
+{
+    static const char literal = MODEL_LITERAL;
+    for (size_t i = 0; i < length; i++) {
+        if (bytes[i] == MODEL_SLOT || bytes[i] == MODEL_LITERAL)
+            text_append(&form->text, &literal, 1);
+        text_append(&form->text, bytes + i, 1);
+    }
+}
+
+bool model_form_step(const char **at, const char **ret_literal)
+{
+    const bool is_slot = **at == MODEL_SLOT;
+    *at += **at == MODEL_LITERAL && (*at)[1];
+    *ret_literal = (*at)++;
+    return is_slot;
+}
+
 void model_form_add_name(struct model_form *form, const char *name)
 {
     while (*name) {
@@ -99,7 +117,7 @@ void model_form_add_name(struct model_form *form, const char *name)
             add_number(form, (int64_t)digits);
             add_slot(form);
         } else {
-            text_append(&form->text, name, digits ? digits : 1);
+            add_text(form, name, digits ? digits : 1);
         }
         name += digits ? digits : 1;
     }
@@ -134,7 +152,7 @@ void model_form_add_detail(struct model_form *form, const char *detail)
     for (const char *c = detail; *c;) {
         const size_t hint = hint_length(detail, c), number = number_length(detail, c);
         if (hint || !number) {
-            text_append(&form->text, c, hint ? hint : 1);
+            add_text(form, c, hint ? hint : 1);
             c += hint ? hint : 1;
             continue;
         }

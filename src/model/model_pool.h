@@ -21,8 +21,8 @@ const char *model_pool_word(struct model_pool *pool, const char *word);
 
 uint64_t model_hash_text(const char *text);
 
-/* What stands in a form where a number was. */
-enum { MODEL_SLOT = '\x01' };
+/* What stands in a form where a number was; and before a byte of text that is one of these two itself. */
+enum { MODEL_SLOT = '\x01', MODEL_LITERAL = '\x02' };
 
 struct model_form { /* {0} is empty */
     struct text text;
@@ -37,5 +37,7 @@ void model_form_add_name(struct model_form *form, const char *name);
 /* Appends "KEY=VALUE" pairs: each number gives one. What is part of a word, of a hint, or begins with zeros stays text.
  */
 void model_form_add_detail(struct model_form *form, const char *detail);
+/* Goes one further in a form: true over a slot, false over the byte of text `*ret_literal`. */
+bool model_form_step(const char **at, const char **ret_literal);
 
 #endif

@@ -146,14 +146,14 @@ pl_status trace_tree_read(const char *directory, int rank, struct trace_tree *re
         const int why = errno;
         if (fd >= 0)
             close(fd);
-        return pl_fail_errno(error, why, "'%s'", path);
+        return pl_fail_errno(error, why, "cannot read '%s', the trace of rank %d", path, rank);
     }
     const size_t length = (size_t)state.st_size;
     void *bytes = length ? mmap(NULL, length, PROT_READ, MAP_PRIVATE, fd, 0) : NULL;
     const int why = errno;
     close(fd);
     if (bytes == MAP_FAILED)
-        return pl_fail_errno(error, why, "'%s'", path);
+        return pl_fail_errno(error, why, "cannot read '%s', the trace of rank %d", path, rank);
     struct trace_read read = {.bytes = bytes ? bytes : "", .length = length, .tree = ret_tree, .error = error};
     const pl_status status = read_bytes(&read);
     if (bytes)

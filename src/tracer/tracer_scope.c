@@ -33,13 +33,14 @@ void tracer_enter(struct tracer_scope *scope, struct tracer_site *site, MPI_File
         scope->call.begin_ns = tracer_log_now_ns();
 }
 
-/* Where the individual pointer stands, or -1. Asked only where it is not known by itself. */
+/* Where the individual pointer stands, or -1. Asked only where it is not known by itself: ROMIO answers with a negative
+ * number where the filetype has a lower bound, and looks forever for a place in a view without bytes. */
 static MPI_Offset pointer_of(struct tracer_file *file)
 {
     MPI_Offset position = atomic_load_explicit(&file->position, memory_order_relaxed);
-    if (position >= 0 && !tracer_log_is_full())
+    if (position >= 0 || file->empty_view)
         return position;
-    if (tracer_real()->File_get_position(file->handle, &position) != MPI_SUCCESS)
+    if (tracer_real()->File_get_position(file->handle, &position) != MPI_SUCCESS || position < 0)
         return -1;
     atomic_store_explicit(&file->position, position, memory_order_relaxed);
     return position;
@@ -50,14 +51,14 @@ static MPI_Offset pointer_of(struct tracer_file *file)
 static void find_place(struct tracer_scope *scope, MPI_Offset offset)
 {
     struct tracer_file *file = scope->file;
-    const bool has_place = file && !file->sequential && !file->empty_view;
+    const bool has_pointer = file && !file->sequential;
     MPI_Offset byte;
     if (scope->site->place == TRACER_SHARED)
         return;
     if (scope->site->place == TRACER_INDIVIDUAL)
-        offset = has_place ? pointer_of(file) : -1;
+        offset = has_pointer ? pointer_of(file) : -1;
     scope->call.offset = offset;
-    if (tracer_log_is_full() && offset >= 0 && has_place &&
+    if (tracer_log_is_full() && offset >= 0 && has_pointer && !file->empty_view &&
         tracer_real()->File_get_byte_offset(file->handle, offset, &byte) == MPI_SUCCESS)
         scope->call.byte = byte;
 }

@@ -44,7 +44,8 @@ done <<'END'
 2|'--nosuch' is not an option|--nosuch
 2|cannot read 'nosuch.model': No such file or directory|--check nosuch.model
 2|weight.model:10: from the steps follows 'count=5 numbers=1-5 ranks=0-3 weight=800|--check weight.model
-1|'nosuch|nosuch
+2|--plot 'x.gif': the name of a plot ends in .svg or .png|--plot x.gif nosuch
+1|cannot read 'nosuch/trace.0', the trace of rank 0: No such file or directory|nosuch
 END
 
 # ---- right use ----

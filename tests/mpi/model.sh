@@ -19,7 +19,7 @@ if grep -q "built without a reader of traces" "$ERR"; then
     skip "this tree has no reader of traces"
 fi
 expect_exit 0 "$PIOLET" model folded -o app.model --plot app.svg
-expect_in "$OUT" "28 phases"
+expect_in "$OUT" "29 phases"
 grep -q '</svg>' app.svg || fail "no picture"
 
 while read -r line; do
@@ -37,6 +37,8 @@ phase 5 count=1 numbers=24 ranks=0-3 weight=196608 access=sequential
 read file=2 size=4096 offset=idP*32768+8192+n*4096
 phase 8 count=1 numbers=27 ranks=0 weight=16 access=sequential
 write_at file=3 size=idP+100 offset=n*(idP+100)+16
+file 4 name="some\x01.out" type=shared processes=4
+write_all file=4 size={0:0;1-3:16} offset=0
 END
 
 # ---- every access of the trace, and no other ----
@@ -45,7 +47,7 @@ expect_exit 0 "$PIOLET" model --dump folded
 awk '$6 != "-" && NR > 1 { sub("MPI_File_", "", $3); print $1, $3, $4, $6 }' "$OUT" >dumped
 expect_exit 0 "$PIOLET" model --expand app.model
 awk '$6 != "-" && NR > 1 { print $1, $3, $4, $6 }' "$OUT" >expanded
-[ "$(wc -l <dumped)" -eq $((4 * (40 + 32 + 10) + 1)) ] || fail "$(wc -l <dumped) accesses in the trace"
+[ "$(wc -l <dumped)" -eq $((4 * (40 + 32 + 10 + 1) + 1)) ] || fail "$(wc -l <dumped) accesses in the trace"
 diff dumped expanded >"$OUT" || fail "trace and model differ: $(head -5 "$OUT")"
 
 # ---- other ways to the same model ----

@@ -81,6 +81,23 @@ static void own_file(int rank)
     MPI_File_close(&file);
 }
 
+/* A rank may have nothing in its view, and the others a lower bound: ROMIO has no true answer where the pointer stands.
+ */
+static void some_have_nothing(int rank)
+{
+    MPI_File file;
+    MPI_Datatype bytes, type;
+    MPI_Type_contiguous(rank == 0 ? 0 : 8, MPI_BYTE, &bytes);
+    MPI_Type_create_resized(bytes, rank == 0 ? 0 : 8, rank == 0 ? 0 : 8, &type);
+    MPI_Type_commit(&type);
+    MPI_File_open(MPI_COMM_WORLD, "some\x01.out", MPI_MODE_CREATE | MPI_MODE_WRONLY, MPI_INFO_NULL, &file);
+    MPI_File_set_view(file, 0, MPI_BYTE, type, "native", MPI_INFO_NULL);
+    MPI_File_write_all(file, buffer, rank == 0 ? 0 : 16, MPI_BYTE, MPI_STATUS_IGNORE);
+    MPI_File_close(&file);
+    MPI_Type_free(&type);
+    MPI_Type_free(&bytes);
+}
+
 int main(int argc, char **argv)
 {
     int rank, size;
@@ -90,6 +107,7 @@ int main(int argc, char **argv)
     btio(rank, size);
     madbench(rank);
     own_file(rank);
+    some_have_nothing(rank);
     MPI_Finalize();
     return 0;
 }

@@ -48,6 +48,7 @@ static void wrong_files_are_told_by_line(void **state)
                  {" offset=idP*100", "", "m:8: offset= is missing"},
                  {"offset=idP*100", "offset=[0,1][idP]", "m:8: offset has no value for rank 2"},
                  {"size=100", "size=-1", "m:8: size is negative for rank 0"},
+                 {"offset=idP*100", "offset=-2", "m:8: offset is negative for rank 0"},
                  {"file=1 size", "file=2 size", "m:8: file=2 must be a whole number from 1 to 1"},
                  {"write_at ", "sync ", "m:8: 'sync' is no operation that moves data"},
                  {"\nend\n", "\n", "m:9: an 'end' is missing before it"},
