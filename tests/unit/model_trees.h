@@ -45,7 +45,8 @@ static inline struct tree_maker *tree_new(int rank, int size)
 static inline struct trace_node *tree_add_node(struct tree_maker *maker, struct trace_node node)
 {
     struct tree_level *level = &maker->level[maker->depth];
-    level->nodes = realloc(level->nodes, (size_t)(level->count + 1) * sizeof *level->nodes);
+    if ((level->count & (level->count - 1)) == 0) /* room for twice as many, or for the first */
+        level->nodes = realloc(level->nodes, (size_t)(level->count ? 2 * level->count : 1) * sizeof *level->nodes);
     if (!level->nodes)
         abort();
     level->nodes[level->count] = node;
