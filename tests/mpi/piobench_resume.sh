@@ -41,7 +41,7 @@ complete()
 # kill_after N: starts the long run, kills its ranks when N trials are there
 kill_after()
 {
-    local tries process job
+    local tries job
     "${@:2}" >"$OUT" 2>"$ERR" &
     job=$!
     for ((tries = 0; tries < 1500; tries++)); do
@@ -49,14 +49,11 @@ kill_after()
         sleep 0.01
     done
     [ "$(trials results)" -ge "$1" ] || fail "the run did not come so far: $(cat "$OUT" "$ERR")"
-    for process in /proc/[0-9]*; do # ranks of this run: by program and directory
-        [ "$(readlink "$process/exe")" = "$(readlink -f "$PIOLET")" ] && [ "$(readlink "$process/cwd")" = "$TMP" ] &&
-            { kill -9 "${process#/proc/}" || true; }
-    done 2>/dev/null
+    kill_ranks
     ! wait "$job" || fail "a killed run must not end well"
 }
 
-kill_after 30 timeout 60 "$PIOLET" piobench -n 2 -f "$file" -o results -s 512k -b 64,128,256 -d CYCLIC -d random --trials 5 \
+kill_after 30 timeout 60 "$PIOLET" piobench -n 2 -f "$file" -o results -s 2m -b 64,128,256 -d CYCLIC -d random --trials 5 \
     --max-trials 5 -a naive,cbx,system
 before=$(trials results)
 [ "$before" -lt 180 ] || fail "the run was not killed in the middle: $before trials"
