@@ -14,9 +14,11 @@ enum {
     PART_BYTES = 2 << 20, /* of the file, mapped at once: as long as the largest page of the cache */
     CALLS_ENOUGH = 8,     /* so many accesses in one part, one after the other, and it is mapped */
     USES_LEAST = 32,      /* no mapping for fewer accesses to come */
-    COPIES_TIMED = 64,
+    COPIES_FEW = 64,      /* after so many it may be plain that copies are quicker; else it is seen */
+    COPIES_MANY = 2048,   /* after these, when first touches of pages have been made up for, or have not */
     UNCHECKED_MOST = 128,
     REST_FIRST = 64,
+    REST_TRIED = 4096, /* at least, after copies were tried in vain */
     REST_MOST = 1 << 16,
 };
 
@@ -95,7 +97,12 @@ static bool map_part(struct storage *storage, const struct piece *piece)
     keep->end = end;
     keep->write = piece->write;
     keep->owner = &me;
-    keep->unchecked = keep->copies = 0;
+    keep->unchecked = 0;
+    if (!keep->trying) { /* else the part before was left in the middle of a trial, which goes on here */
+        keep->copies = 0;
+        keep->copies_ns = 0;
+        keep->trying = true;
+    }
     return true;
 }
 
@@ -110,13 +117,19 @@ static void copy(char *mapped, void *arg)
         memcpy(piece->memory, mapped, (size_t)piece->bytes);
 }
 
-/* Did the first copies take less time than as many calls? */
+/* Did the copies so far take less time than as many calls? */
 static void judge(struct storage_keep *keep)
 {
-    if (keep->copies_ns / COPIES_TIMED >= keep->calls_ns / (CALLS_ENOUGH - 1))
-        have_a_rest(keep);
-    else
+    const bool quicker = keep->copies_ns / keep->copies < keep->calls_ns / (CALLS_ENOUGH - 1);
+    if (!quicker && keep->copies < COPIES_MANY)
+        return;
+    keep->trying = false;
+    if (quicker) {
         keep->rest = 0;
+        return;
+    }
+    keep->rest = keep->rest < REST_TRIED / 2 ? REST_TRIED / 2 : keep->rest;
+    have_a_rest(keep);
 }
 
 static bool copy_guarded(struct storage_keep *keep, struct piece *piece)
@@ -140,12 +153,12 @@ static bool by_copy(struct storage *storage, struct piece *piece)
         unmap(keep);
         return false;
     }
-    if (keep->copies >= COPIES_TIMED)
+    if (!keep->trying)
         return copy_guarded(keep, piece);
     const int64_t began = now_ns();
     const bool copied = copy_guarded(keep, piece);
     keep->copies_ns += now_ns() - began;
-    if (copied && ++keep->copies == COPIES_TIMED)
+    if (copied && (++keep->copies == COPIES_FEW || keep->copies == COPIES_MANY))
         judge(keep);
     return copied;
 }
@@ -178,7 +191,7 @@ static pl_status by_call(struct storage *storage, const struct piece *piece, int
         return status;
     keep->calls = 0;
     if (map_part(storage, piece))
-        keep->copies_ns = now_ns() - ended;
+        keep->copies_ns += now_ns() - ended;
     else
         have_a_rest(keep);
     return status;

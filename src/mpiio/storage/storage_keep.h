@@ -28,8 +28,9 @@ struct storage_keep {
     int64_t near;      /* part of the file of the last access by a call, */
     int calls;         /* how many there were in it, one after the other, */
     int64_t calls_ns;  /* and their time, but for the first */
-    int copies;        /* the first accesses through a mapping, */
-    int64_t copies_ns; /* and their time */
+    bool trying;       /* are copies quicker than calls? */
+    int copies;        /* on trial, */
+    int64_t copies_ns; /* and their time, with that of making mappings */
     int resting, rest; /* accesses for which no mapping is tried; how many next time */
 };
 
