@@ -44,7 +44,7 @@ struct gpfs_trial {
     /* results */
     struct samples samples;
     double total_ns;  /* of the job: the same on all ranks */
-    struct text used; /* rank 0: "KEY VALUE\n", escaped */
+    struct text used; /* notes, on rank 0 */
 };
 
 /* The answer is agreed; ret_verdict tells who failed. The caller clears with gpfs_trial_clear(). */

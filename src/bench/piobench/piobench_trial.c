@@ -2,6 +2,7 @@
  * to the last end. Opening and closing have times of their own. */
 #include "bench/piobench/piobench_trial.h"
 
+#include "base/notes.h"
 #include "base/rng.h"
 #include "measure/place.h"
 
@@ -206,8 +207,7 @@ void piobench_trial_warn(struct piobench_trial *trial, const char *text)
 {
     if (trial->place->rank != 0)
         return;
-    text_add_escaped(&trial->warnings, text);
-    text_add(&trial->warnings, "\n");
+    notes_add(&trial->warnings, NULL, text);
 }
 
 void piobench_trial_clear(struct piobench_trial *trial)

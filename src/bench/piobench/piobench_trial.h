@@ -38,7 +38,7 @@ struct piobench_trial {
     /* results */
     struct samples samples;
     double total_ns;            /* from the first start to the last end; the same on all ranks */
-    struct text used, warnings; /* rank 0: "KEY VALUE\n", "TEXT\n", escaped */
+    struct text used, warnings; /* notes, on rank 0 */
 };
 
 /* The answer is agreed; ret_verdict tells who failed. The caller clears with piobench_trial_clear(). */
