@@ -190,17 +190,6 @@ static pl_status run_members_coll(struct run *run, int cell, struct pl_error *er
     return status;
 }
 
-/* The communicator of the first `ranks` ranks. */
-static void choose_comm_coll(struct run *run, int ranks)
-{
-    if (run->comm_ranks == ranks)
-        return;
-    if (run->comm != MPI_COMM_NULL)
-        MPI_Comm_free(&run->comm);
-    MPI_Comm_split(run->world, run->rank < ranks ? 0 : MPI_UNDEFINED, run->rank, &run->comm);
-    run->comm_ranks = ranks;
-}
-
 static double estimate_left(const struct run *run, int cell)
 {
     const double each = (MPI_Wtime() - run->began) / (double)run->done;
@@ -237,7 +226,7 @@ static pl_status run_cell_coll(struct run *run, int cell, struct pl_error *error
         return PL_OK;
     if (run->rank == 0)
         job->observer->begin(job->observer->context, &event);
-    choose_comm_coll(run, what->ranks);
+    coll_choose_coll(run->world, what->ranks, &run->comm, &run->comm_ranks);
     pl_status status = PL_OK;
     if (run->comm != MPI_COMM_NULL)
         status = run_members_coll(run, cell, error);

@@ -234,19 +234,6 @@ static pl_status run_members_coll(struct run *run, int cell, struct pl_error *er
     return status;
 }
 
-/* The communicator of the first `ranks` ranks. */
-static void choose_comm_coll(struct run *run, int ranks)
-{
-    if (run->comm_ranks == ranks)
-        return;
-    if (run->comm != MPI_COMM_NULL)
-        MPI_Comm_free(&run->comm);
-    MPI_Comm_split(run->world, run->rank < ranks ? 0 : MPI_UNDEFINED, run->rank, &run->comm);
-    if (run->comm != MPI_COMM_NULL)
-        MPI_Comm_set_errhandler(run->comm, MPI_ERRORS_RETURN);
-    run->comm_ranks = ranks;
-}
-
 /* Trials that contestants have needed so far, on average. */
 static double trials_needed(const struct run *run)
 {
@@ -286,7 +273,7 @@ static pl_status run_cell_coll(struct run *run, int cell, struct pl_error *error
         job->observer->begin(job->observer->context, &event);
     pl_status status = PL_OK;
     if (is_wanted) {
-        choose_comm_coll(run, job->matrix->cells[cell].ranks);
+        coll_choose_coll(run->world, job->matrix->cells[cell].ranks, &run->comm, &run->comm_ranks);
         if (run->comm != MPI_COMM_NULL)
             status = run_members_coll(run, cell, error);
         coll_barrier_quiet_coll(run->world); /* ranks that are not needed must not take a core from those that are */
