@@ -4,6 +4,7 @@
 
 #include "base/rng.h"
 #include "measure/environment.h"
+#include "measure/place.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -96,7 +97,7 @@ static bool prepare_coll(struct course *course)
     if (place->cell->fresh)
         status = gpfs_data_remove(place, &error);
     else if (place->cell->value[GPFS_CACHE] == GPFS_COLD)
-        status = gpfs_data_drop(place, &error);
+        status = place_drop(place->config->file, &error);
     return coll_course_agree_coll(&course->agreed, status, &error);
 }
 

@@ -91,7 +91,7 @@ static bool prepare_coll(struct course *course)
     if (place->config->fresh && place->cell->writes)
         status = remove_file(place, &error);
     else if (place->config->cold)
-        status = piobench_data_drop(place, &error);
+        status = place_drop(place->config->file, &error);
     return coll_course_agree_coll(&course->agreed, status, &error);
 }
 
