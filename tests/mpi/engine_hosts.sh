@@ -18,7 +18,6 @@ across_hosts()
 }
 two_hosts across_hosts
 
-engine_fuzz_build
 before=$(hosts_bytes_sent 0)
 for ranks in 2 4; do
     across_hosts "$ranks" "$FUZZ" "$TMP/hosts-$ranks" --seed 3 --cases 40 --alarm 60 >"$OUT" 2>"$ERR" </dev/null || {
