@@ -1,11 +1,12 @@
 # Helpers of the tests of the MPI-IO engine. Behind lib.sh:  source "$(dirname "$0")/../engine.sh"
-#   engine_fuzz_build         the program $FUZZ from tests/mpi/engine_fuzz*.c; skips where there is no compiler
+#   $FUZZ, $MIX               the programs of tests/mpi/engine_fuzz*.c and engine_mix*.c
 #   engine_run N CMD...       runs CMD on N ranks with the engine preloaded, which must be built
 #   engine_fuzz RUN N ARG...  $FUZZ by RUN (engine_run or mpirun_n); fails with all that it said
 # Both MPIs hand the environment, PIOLET_FAULTS for one, on to ranks of this host.
 # shellcheck shell=bash
 
 ENGINE=$BINARY/lib/libpiolet-mpiio.so
+export FUZZ=$BINARY/test/engine_fuzz MIX=$BINARY/test/engine_mix
 ENGINE_BEHIND= # another library to preload, behind the engine
 export ENGINE_LACKS= # what the engine does not know yet is left out of its tests: names of engine_fuzz_feature.h
 
@@ -30,15 +31,6 @@ engine_run()
         return
     fi
     "${limit[@]}" mpiexec.mpich -genv LD_PRELOAD "$preload" -n "$ranks" "$@"
-}
-
-engine_fuzz_build()
-{
-    local compiler=mpicc.$PIOLET_MPI flags=(-std=c11 -D_GNU_SOURCE -Wall -Wextra -Werror -g -O1)
-    command -v "$compiler" >/dev/null || skip "$compiler is not installed"
-    [ -z "${PIOLET_SANITIZE:-}" ] || flags+=("-fsanitize=$PIOLET_SANITIZE" -fno-sanitize-recover=all)
-    FUZZ=$TMP/engine_fuzz
-    expect_exit 0 "$compiler" "${flags[@]}" "$SOURCE"/tests/mpi/engine_fuzz*.c -o "$FUZZ"
 }
 
 engine_fuzz()

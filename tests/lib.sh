@@ -5,6 +5,8 @@
 #   expect_in FILE TEXT       fails unless FILE holds TEXT     expect_not_in FILE TEXT
 #   mpirun_n N CMD...         runs CMD on N ranks of this build's MPI
 #   small_fs SIZE             mounts an ext4 of SIZE (as 64M) at $SMALL_FS; skips where that cannot be
+#   is_mine N                 is case N for this MPI? For cases that try our own code rather than the MPI: ./test deals
+#                             them to the MPIs in turn (PIOLET_TEST_DEAL=yes), else all are for each
 #   on_exit CMD...            runs CMD at the end, last one first
 #   project_files PATTERN...  the files of the project, as 'git ls-files' would name them
 # No command may hang: expect_exit ends one after $COMMAND_TIMEOUT seconds (120), mpirun_n after $MPIRUN_TIMEOUT (120).
@@ -89,6 +91,13 @@ expect_not_in()
     ! grep -qF -- "$2" "$1" && return
     grep -nF -- "$2" "$1" >&2
     fail "'$2' is in ${1##*/}"
+}
+
+is_mine()
+{
+    local turn=0
+    [ "$PIOLET_MPI" = mpich ] || turn=1
+    [ "${PIOLET_TEST_DEAL:-no}" != yes ] || [ $(($1 % 2)) -eq "$turn" ]
 }
 
 # What to preload under MPICH, so that ranks without a core of their own do not take turns in waiting.

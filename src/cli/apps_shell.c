@@ -79,10 +79,9 @@ static int take_seed(struct apps_shell *shell, const char *argument)
 
 static int take_progress(struct apps_shell *shell, const char *argument)
 {
-    static const char *const words[] = {"auto", "always", "never", NULL};
-    int index;
+    struct pl_error error;
     shell->progress = argument;
-    return apps_shell_choice(shell, "progress", argument, words, &index);
+    return suite_check_progress(argument, &error) == PL_OK ? CLI_OK : cli_usage_error(shell->verb, "%s", error.text);
 }
 
 int apps_shell_take(struct apps_shell *shell, int option, const char *argument)

@@ -112,10 +112,10 @@ static int check_request(const struct request *request)
     }
     if (request->plot && !ends_in(request->plot, ".svg") && !ends_in(request->plot, ".png"))
         return bad_value("--plot", request->plot, "a name that ends in .svg or .png");
-    const char *progress = request->files.progress;
-    if (strcmp(progress, "auto") != 0 && strcmp(progress, "always") != 0 && strcmp(progress, "never") != 0)
-        return bad_value("--progress", progress, "auto, always, never");
-    return CLI_OK;
+    struct pl_error error;
+    return suite_check_progress(request->files.progress, &error) == PL_OK
+               ? CLI_OK
+               : cli_usage_error(&cli_verb_beff, "%s", error.text);
 }
 
 static int parse(int argc, char **argv, struct request *request)

@@ -2,6 +2,7 @@
 #include "base/units.h"
 #include "cli/beffio_shell.h"
 #include "cli/cli_launch.h"
+#include "cli/suite_shell.h"
 
 #include <getopt.h>
 #include <stdio.h>
@@ -101,14 +102,10 @@ static int take_assume(struct command *command, const char *value)
     return CLI_OK;
 }
 
-static bool is_progress(const char *word)
-{
-    return strcmp(word, "auto") == 0 || strcmp(word, "always") == 0 || strcmp(word, "never") == 0;
-}
-
 static int take_option(struct command *command, int option, const char *argument)
 {
     struct beffio_request *request = &command->request;
+    struct pl_error error;
     for (size_t i = 0; i < sizeof SETTINGS / sizeof SETTINGS[0]; i++)
         if (SETTINGS[i].option == option) {
             if (take_setting(command, SETTINGS[i].name, argument ? argument : "true") != CLI_OK)
@@ -128,9 +125,8 @@ static int take_option(struct command *command, int option, const char *argument
         return take_assume(command, argument);
     case OPT_PROGRESS:
         request->progress = argument;
-        return is_progress(argument)
-                   ? CLI_OK
-                   : cli_usage_error(&cli_verb_beffio, "--progress: '%s'; allowed: auto, always, never", argument);
+        return suite_check_progress(argument, &error) == PL_OK ? CLI_OK
+                                                               : cli_usage_error(&cli_verb_beffio, "%s", error.text);
     default:
         command->quick = command->quick || option == OPT_QUICK;
         command->dry_run = command->dry_run || option == OPT_DRY_RUN;

@@ -1,6 +1,5 @@
 /* piolet gpfs BENCHMARK: the benchmarks of the MPI-IO/GPFS document. */
 #include "bench/gpfs/gpfs_run.h"
-#include "cli/cli.h"
 #include "cli/cli_engine.h"
 #include "cli/cli_launch.h"
 #include "cli/cli_outputs.h"
@@ -8,13 +7,9 @@
 #include "mpi/job.h"
 
 #include <getopt.h>
-#include <stdlib.h>
 #include <string.h>
 
 extern const struct cli_verb cli_verb_gpfs;
-
-/* Options from SETTING on are settings of the benchmark, by their own name. */
-enum { OUTPUT = 1, RESUME, DRY_RUN, JSON, CSV, PROGRESS, SETTING };
 
 enum { OPTIONS_MAX = 64 };
 
@@ -27,61 +22,33 @@ struct words {
     int count;
 };
 
-/* One of the processes of a launch speaks for all. */
-static int refuse(const struct pl_error *error)
-{
-    if (job_speaks())
-        cli_usage_error(&cli_verb_gpfs, "%s", error->text);
-    return CLI_USAGE;
-}
-
 /* ---- the command line ---- */
-
-static const char *option_name(int id)
-{
-    for (const struct cli_option *option = cli_verb_gpfs.options; option->id; option++)
-        if (option->id == id)
-            return option->name;
-    return "";
-}
-
-static bool is_progress(const char *word)
-{
-    return strcmp(word, "auto") == 0 || strcmp(word, "always") == 0 || strcmp(word, "never") == 0;
-}
 
 static pl_status take_option(struct gpfs_request *request, int id, const char *value, struct pl_error *error)
 {
-    if (id >= SETTING)
-        return gpfs_config_set(&request->config, option_name(id), value ? value : "true", error);
-    if (id == PROGRESS && !is_progress(value))
-        return pl_fail(error, PL_E_USAGE, "--progress: '%s'; allowed: auto, always, never", value);
-    request->output = id == OUTPUT || id == RESUME ? value : request->output;
-    request->resume |= id == RESUME;
-    request->dry_run |= id == DRY_RUN;
-    request->json = id == JSON ? value : request->json;
-    request->csv = id == CSV ? value : request->csv;
-    request->progress = id == PROGRESS ? value : request->progress;
-    return PL_OK;
+    return id < CONTEST_SETTING ? cli_contest_take(&request->common, id, value, error)
+                                : gpfs_config_set(&request->config, cli_contest_option(&request->common, id),
+                                                  value ? value : "true", error);
 }
 
 static pl_status check_files(const struct gpfs_request *request, struct pl_error *error)
 {
-    return cli_outputs_check(request->config.file, request->output, request->json, request->csv, error);
+    return cli_outputs_check(request->config.file, request->common.output, request->common.json, request->common.csv,
+                             error);
 }
 
 /* The one operand. */
 static pl_status find_benchmark(struct gpfs_request *request, struct pl_error *error)
 {
     char names[GPFS_CELL_TEXT_MAX];
-    if (optind == request->argc)
+    if (optind == request->common.argc)
         return pl_fail(error, PL_E_USAGE, "which benchmark? Allowed: %s", gpfs_benchmark_names(names));
-    const struct gpfs_benchmark *benchmark = gpfs_benchmark_find(request->argv[optind]);
+    const struct gpfs_benchmark *benchmark = gpfs_benchmark_find(request->common.argv[optind]);
     if (!benchmark)
-        return pl_fail(error, PL_E_USAGE, "'%s' is no benchmark; allowed: %s", request->argv[optind],
+        return pl_fail(error, PL_E_USAGE, "'%s' is no benchmark; allowed: %s", request->common.argv[optind],
                        gpfs_benchmark_names(names));
-    if (optind + 1 < request->argc)
-        return pl_fail(error, PL_E_USAGE, "'%s': one benchmark at a time", request->argv[optind + 1]);
+    if (optind + 1 < request->common.argc)
+        return pl_fail(error, PL_E_USAGE, "'%s': one benchmark at a time", request->common.argv[optind + 1]);
     gpfs_config_init(&request->config, benchmark);
     return PL_OK;
 }
@@ -92,12 +59,12 @@ static pl_status load_resumed(struct gpfs_request *request, const char *path, co
 {
     struct blockfile file;
     for (int i = 0; i < words->count; i++)
-        if (words->options[i].id >= SETTING || words->options[i].id == OUTPUT)
+        if (words->options[i].id >= CONTEST_SETTING || words->options[i].id == CONTEST_OUTPUT)
             return pl_fail(error, PL_E_USAGE, "--resume goes on with '%s' as it began: leave out '--%s'", path,
-                           option_name(words->options[i].id));
-    if (optind < request->argc)
+                           cli_contest_option(&request->common, words->options[i].id));
+    if (optind < request->common.argc)
         return pl_fail(error, PL_E_USAGE, "--resume goes on with '%s' as it began: leave out '%s'", path,
-                       request->argv[optind]);
+                       request->common.argv[optind]);
     if (blockfile_open(path, &file, error) != PL_OK)
         return error->status;
     const pl_status status = gpfs_results_config(&file, &request->config, error);
@@ -109,7 +76,7 @@ static pl_status load_resumed(struct gpfs_request *request, const char *path, co
 static pl_status begin_config(struct gpfs_request *request, const struct words *words, struct pl_error *error)
 {
     for (int i = 0; i < words->count; i++)
-        if (words->options[i].id == RESUME)
+        if (words->options[i].id == CONTEST_RESUME)
             return load_resumed(request, words->options[i].value, words, error);
     return find_benchmark(request, error);
 }
@@ -120,12 +87,12 @@ static int parse(struct gpfs_request *request)
     struct pl_error error;
     const char *value;
     int id;
-    while ((id = cli_next(request->verb, request->argc, request->argv, &value)) != CLI_END) {
+    while ((id = cli_next(request->common.verb, request->common.argc, request->common.argv, &value)) != CLI_END) {
         if (id == CLI_BAD)
             return CLI_USAGE;
         if (words.count == OPTIONS_MAX) {
             pl_fail(&error, PL_E_USAGE, "more than %d options", OPTIONS_MAX);
-            return refuse(&error);
+            return cli_contest_refuse(&request->common, &error);
         }
         words.options[words.count].id = id;
         words.options[words.count++].value = value;
@@ -133,18 +100,19 @@ static int parse(struct gpfs_request *request)
     pl_status status = begin_config(request, &words, &error);
     for (int i = 0; i < words.count && status == PL_OK; i++)
         status = take_option(request, words.options[i].id, words.options[i].value, &error);
-    request->output = request->output ? request->output : "gpfs.out";
+    request->common.output = request->common.output ? request->common.output : "gpfs.out";
     if (status == PL_OK)
         status = check_files(request, &error);
-    return status == PL_OK ? CLI_OK : refuse(&error);
+    return status == PL_OK ? CLI_OK : cli_contest_refuse(&request->common, &error);
 }
 
 /* ---- starting ---- */
 
 static int run_here(struct gpfs_request *request, bool needs_engine)
 {
-    return needs_engine && !cli_engine_is_there() ? cli_engine_start_again(request->verb, request->argc, request->argv)
-                                                  : gpfs_shell_run_coll(request);
+    return needs_engine && !cli_engine_is_there()
+               ? cli_engine_start_again(request->common.verb, request->common.argc, request->common.argv)
+               : gpfs_shell_run_coll(request);
 }
 
 /* Before anything is started: all cells, so that a mistake is one message. */
@@ -157,24 +125,25 @@ static int start(struct gpfs_request *request)
     struct gpfs_config trial = *config; /* the number of ranks is not known before MPI is there */
     trial.inputs = (struct text){0};
     if (gpfs_config_finish(&trial, 1, &error) != PL_OK)
-        return refuse(&error);
-    if (launched || (!asked && !request->dry_run))
+        return cli_contest_refuse(&request->common, &error);
+    if (launched || (!asked && !request->common.dry_run))
         return run_here(request, gpfs_config_needs_engine(&trial));
     pl_status status = gpfs_cells_make(&trial, &cells, &error);
-    if (status == PL_OK && !request->dry_run)
+    if (status == PL_OK && !request->common.dry_run)
         status = gpfs_run_check_place(&trial, &cells, &error);
     gpfs_cells_clear(&cells);
     if (status != PL_OK)
-        return refuse(&error);
-    if (!request->dry_run)
-        return cli_launch(request->verb, (int)gpfs_config_most_ranks(config), request->argc, request->argv);
+        return cli_contest_refuse(&request->common, &error);
+    if (!request->common.dry_run)
+        return cli_launch(request->common.verb, (int)gpfs_config_most_ranks(config), request->common.argc,
+                          request->common.argv);
     gpfs_config_finish(config, 1, &error);
     return gpfs_shell_dry_run(request);
 }
 
 static int gpfs_run(int argc, char **argv)
 {
-    struct gpfs_request request = {.verb = &cli_verb_gpfs, .progress = "auto", .argc = argc, .argv = argv};
+    struct gpfs_request request = {.common = {.verb = &cli_verb_gpfs, .progress = "auto", .argc = argc, .argv = argv}};
     int status = parse(&request);
     if (status == CLI_OK)
         status = start(&request);
@@ -183,7 +152,7 @@ static int gpfs_run(int argc, char **argv)
 }
 
 #define KEY(id, name, kind, allowed, least, most, letter, argument, param, help)                                       \
-    {SETTING + GPFS_##id, name, letter, argument, help},
+    {CONTEST_SETTING + GPFS_##id, name, letter, argument, help},
 
 const struct cli_verb cli_verb_gpfs = {
     .name = "gpfs",
@@ -203,19 +172,19 @@ const struct cli_verb cli_verb_gpfs = {
     .options =
         (const struct cli_option[]){
 #include "bench/gpfs/key.def"
-            {SETTING + GPFS_KEYS, "contestants", 'c', "LIST",
+            {CONTEST_SETTING + GPFS_KEYS, "contestants", 'c', "LIST",
              "posix, system, no-shipping, shipping,\npartitioned, independent, auto, ranges-N, ...\n"
              "(by benchmark)"},
-            {SETTING + GPFS_KEYS + 1, "reps", 'r', "N", "repetitions of each contestant (7)"},
-            {SETTING + GPFS_KEYS + 2, "file", 'f', "FILE", "test file (gpfs.dat)"},
-            {SETTING + GPFS_KEYS + 3, "seed", 0, "N", "of data and of random places (1)"},
-            {SETTING + GPFS_KEYS + 4, "keep", 0, NULL, "leave the test file there"},
-            {OUTPUT, "output", 'o', "FILE", "append the results to FILE (gpfs.out)"},
-            {RESUME, "resume", 0, "FILE", "go on with the benchmark of FILE, without what\nit holds already"},
-            {DRY_RUN, "dry-run", 0, NULL, "print what would be measured; run nothing"},
-            {JSON, "json", 0, "FILE", "export what was measured as JSON"},
-            {CSV, "csv", 0, "FILE", "export what was measured as CSV"},
-            {PROGRESS, "progress", 0, "WHEN", "auto (on a terminal), always, never"},
+            {CONTEST_SETTING + GPFS_KEYS + 1, "reps", 'r', "N", "repetitions of each contestant (7)"},
+            {CONTEST_SETTING + GPFS_KEYS + 2, "file", 'f', "FILE", "test file (gpfs.dat)"},
+            {CONTEST_SETTING + GPFS_KEYS + 3, "seed", 0, "N", "of data and of random places (1)"},
+            {CONTEST_SETTING + GPFS_KEYS + 4, "keep", 0, NULL, "leave the test file there"},
+            {CONTEST_OUTPUT, "output", 'o', "FILE", "append the results to FILE (gpfs.out)"},
+            {CONTEST_RESUME, "resume", 0, "FILE", "go on with the benchmark of FILE, without what\nit holds already"},
+            {CONTEST_DRY_RUN, "dry-run", 0, NULL, "print what would be measured; run nothing"},
+            {CONTEST_JSON, "json", 0, "FILE", "export what was measured as JSON"},
+            {CONTEST_CSV, "csv", 0, "FILE", "export what was measured as CSV"},
+            {CONTEST_PROGRESS, "progress", 0, "WHEN", "auto (on a terminal), always, never"},
             {0}},
     .run = gpfs_run,
 };

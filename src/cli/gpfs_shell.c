@@ -5,7 +5,6 @@
 #include "bench/gpfs/gpfs_analysis.h"
 #include "bench/gpfs/gpfs_run.h"
 #include "cli/suite_shell.h"
-#include "mpi/job.h"
 
 #include <math.h>
 #include <mpi.h>
@@ -21,7 +20,7 @@ int gpfs_shell_dry_run(const struct gpfs_request *request)
     struct pl_error error;
     char size[UNITS_TEXT_MAX];
     if (gpfs_cells_make(config, &cells, &error) != PL_OK)
-        return cli_usage_error(request->verb, "%s", error.text);
+        return cli_usage_error(request->common.verb, "%s", error.text);
     printf("%s:\n  %s\n\nContestants, in turn:\n", config->benchmark->name, config->benchmark->summary);
     for (int i = 0; i < config->contestant_count; i++)
         printf("  %-18s %s\n", config->contestants[i].name, config->contestants[i].summary);
@@ -37,7 +36,7 @@ int gpfs_shell_dry_run(const struct gpfs_request *request)
     const double turns = (double)config->reps * config->contestant_count;
     printf("\nIn all: %d cells, %.0f repetitions; %.1f GB moved; the largest file has %s.\n", cells.count,
            turns * cells.count, bytes * turns / 1e9, units_binary(largest, size));
-    printf("Results would be appended to '%s'.\nNothing was run.\n", request->output);
+    printf("Results would be appended to '%s'.\nNothing was run.\n", request->common.output);
     gpfs_cells_clear(&cells);
     return CLI_OK;
 }
@@ -45,29 +44,24 @@ int gpfs_shell_dry_run(const struct gpfs_request *request)
 /* ---- what is printed ---- */
 
 struct watcher {
-    const struct gpfs_request *request;
+    const struct cli_contest *contest;
     bool progress;
 };
 
 static void print_begin(void *context, const struct gpfs_event *event)
 {
     const struct watcher *watcher = context;
-    char text[GPFS_CELL_TEXT_MAX], left[UNITS_TEXT_MAX] = "";
-    if (!watcher->progress)
-        return;
-    if (event->left_s >= 0)
-        units_duration(event->left_s, left);
-    fprintf(stderr, "[%d/%d] %s%s%s%s\n", event->number, event->cells, gpfs_cell_text(event->cell, text),
-            *left ? "; about " : "", left, *left ? " left" : "");
+    char text[GPFS_CELL_TEXT_MAX];
+    if (watcher->progress)
+        cli_contest_tell_begin(event->number, event->cells, gpfs_cell_text(event->cell, text), event->left_s);
 }
 
 static void print_failed(void *context, const struct gpfs_event *event)
 {
     const struct watcher *watcher = context;
     char text[GPFS_CELL_TEXT_MAX];
-    cli_complain(watcher->request->verb, "%s: %s: rank %d: %s", gpfs_cell_text(event->cell, text),
-                 event->contestant ? event->contestant->name : "nothing can be measured", event->verdict->rank,
-                 event->verdict->text);
+    cli_contest_tell_failed(watcher->contest, gpfs_cell_text(event->cell, text),
+                            event->contestant ? event->contestant->name : NULL, event->verdict);
 }
 
 /* The cell's table, as 'piolet analyze gpfs' has it. */
@@ -91,41 +85,31 @@ static void print_end(void *context, const struct gpfs_event *event)
 
 /* ---- the run ---- */
 
-static int export_results(const struct gpfs_request *request, size_t blocks_before)
-{
-    const struct suite_request export = {.verb = request->verb, .json = request->json, .csv = request->csv};
-    struct pl_error error;
-    if (suite_export(&export, request->output, blocks_before, &error) == PL_OK)
-        return CLI_OK;
-    cli_complain(request->verb, "%s", error.text);
-    return CLI_FAILED;
-}
-
 static int tell_end(const struct gpfs_request *request, pl_status status, const struct pl_error *error, int64_t failed)
 {
     if (status != PL_OK)
-        cli_complain(request->verb, "%s", error->text);
+        cli_complain(request->common.verb, "%s", error->text);
     else
-        printf("\nresults: %s\n", request->output);
+        printf("\nresults: %s\n", request->common.output);
     if (failed)
-        cli_complain(request->verb, "%lld repetition%s failed; the results say why", (long long)failed,
+        cli_complain(request->common.verb, "%lld repetition%s failed; the results say why", (long long)failed,
                      failed == 1 ? "" : "s");
     return status == PL_OK && failed == 0 ? CLI_OK : CLI_FAILED;
 }
 
 static int run_cells_coll(struct gpfs_request *request, const struct gpfs_cells *cells, int rank)
 {
-    struct watcher watcher = {.request = request, .progress = suite_wants_progress(request->progress)};
+    struct watcher watcher = {.contest = &request->common, .progress = suite_wants_progress(request->common.progress)};
     const struct gpfs_observer observer = {
         .context = &watcher, .begin = print_begin, .failed = print_failed, .end = print_end};
     struct gpfs_job job = {
-        .config = &request->config, .cells = cells, .output = request->output, .observer = &observer};
-    const bool exports = rank == 0 && (request->json || request->csv);
-    const size_t blocks_before = exports ? suite_export_count(request->output) : 0;
+        .config = &request->config, .cells = cells, .output = request->common.output, .observer = &observer};
+    const bool exports = rank == 0 && (request->common.json || request->common.csv);
+    const size_t blocks_before = exports ? suite_export_count(request->common.output) : 0;
     struct blockfile earlier;
     int64_t failed = 0;
     struct pl_error error;
-    if (rank == 0 && request->resume && blockfile_open(request->output, &earlier, &error) == PL_OK)
+    if (rank == 0 && request->common.resume && blockfile_open(request->common.output, &earlier, &error) == PL_OK)
         job.earlier = &earlier; /* it was readable just before; if it is no more, all is measured again */
     const pl_status status = gpfs_run_coll(MPI_COMM_WORLD, &job, &failed, &error);
     if (job.earlier)
@@ -133,7 +117,7 @@ static int run_cells_coll(struct gpfs_request *request, const struct gpfs_cells 
     if (rank != 0)
         return status == PL_OK && failed == 0 ? CLI_OK : CLI_FAILED;
     int exit_status = tell_end(request, status, &error, failed);
-    if (exports && status == PL_OK && export_results(request, blocks_before) != CLI_OK)
+    if (exports && status == PL_OK && cli_contest_export(&request->common, blocks_before) != CLI_OK)
         exit_status = CLI_FAILED;
     return exit_status;
 }
@@ -148,8 +132,9 @@ static pl_status check_place_coll(const struct gpfs_config *config, const struct
 }
 
 /* MPI is there: the number of ranks is known at last. */
-static int run_launched_coll(struct gpfs_request *request)
+static int run_launched_coll(void *context)
 {
+    struct gpfs_request *request = context;
     struct gpfs_cells cells = {0};
     struct pl_error error;
     int rank, size;
@@ -164,19 +149,18 @@ static int run_launched_coll(struct gpfs_request *request)
     }
     if (status == PL_OK)
         status = gpfs_config_finish(&request->config, size, &error);
-    if (status == PL_OK && gpfs_config_most_ranks(&request->config) > size)
-        status = pl_fail(&error, PL_E_USAGE, "--ranks: %lld, but this MPI job has %d",
-                         (long long)gpfs_config_most_ranks(&request->config), size);
+    if (status == PL_OK)
+        status = cli_contest_check_ranks(gpfs_config_most_ranks(&request->config), size, &error);
     if (status == PL_OK)
         status = gpfs_cells_make(&request->config, &cells, &error);
-    if (status == PL_OK && !request->dry_run)
+    if (status == PL_OK && !request->common.dry_run)
         status = check_place_coll(&request->config, &cells, rank, &error);
     int exit_status = CLI_OK;
     if (status != PL_OK) {
         exit_status = CLI_USAGE;
         if (rank == 0)
-            cli_usage_error(request->verb, "%s", error.text);
-    } else if (!request->dry_run) {
+            cli_usage_error(request->common.verb, "%s", error.text);
+    } else if (!request->common.dry_run) {
         exit_status = run_cells_coll(request, &cells, rank);
     } else if (rank == 0) {
         exit_status = gpfs_shell_dry_run(request);
@@ -187,18 +171,7 @@ static int run_launched_coll(struct gpfs_request *request)
 
 int gpfs_shell_run_coll(struct gpfs_request *request)
 {
-    struct pl_error error;
-    int argc = request->argc;
-    char **argv = request->argv;
     /* threads that call MPI need its highest level, which costs; others are measured as ordinary programs run */
     const int level = request->config.benchmark->defaults[GPFS_THREADS] ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE;
-    if (job_init_thread_coll(&argc, &argv, level, &error) != PL_OK) {
-        if (job_speaks())
-            cli_complain(request->verb, "%s", error.text);
-        job_finalize_coll();
-        return CLI_USAGE;
-    }
-    const int exit_status = run_launched_coll(request);
-    job_finalize_coll();
-    return exit_status;
+    return cli_contest_run_coll(&request->common, level, run_launched_coll, request);
 }

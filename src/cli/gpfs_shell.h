@@ -3,17 +3,11 @@
 #define PIOLET_CLI_GPFS_SHELL_H
 
 #include "bench/gpfs/gpfs.h"
-#include "cli/cli.h"
+#include "cli/cli_contest.h"
 
 struct gpfs_request {
-    const struct cli_verb *verb; /* for messages */
+    struct cli_contest common;
     struct gpfs_config config;
-    const char *output;
-    bool resume; /* go on with what `output` holds */
-    bool dry_run;
-    const char *json, *csv, *progress; /* NULL: no export; auto, always, never */
-    int argc;                          /* the verb's own command line, for starting it again */
-    char **argv;
 };
 
 /* The plan; nothing is run. The config is finished. */

@@ -55,7 +55,7 @@ static bool find_program(const struct driver *driver, const char *mpi, char prog
         snprintf(program, PROGRAM_MAX, "%s/%s/bin/piolet", tree, is_mpich ? "mpich" : "openmpi");
     if (access(program, X_OK) == 0)
         return true;
-    cli_complain(driver->request->verb, "--mpis: there is no piolet for %s at '%s'", mpi, program);
+    cli_complain(driver->request->common.verb, "--mpis: there is no piolet for %s at '%s'", mpi, program);
     return false;
 }
 
@@ -64,7 +64,7 @@ static void become(const struct driver *driver, int mpi, int cell, int round)
 {
     struct piobench_request *request = driver->request;
     struct piobench_step step = {.is_one = true, .cell = cell, .round = round};
-    char **words = calloc((size_t)request->argc + 2, sizeof *words);
+    char **words = calloc((size_t)request->common.argc + 2, sizeof *words);
     snprintf(step.mpi, sizeof step.mpi, "%s", request->config.mpis[mpi]);
     prctl(PR_SET_PDEATHSIG, SIGTERM); /* the launcher ends with us */
     piobench_shell_step_export(&step);
@@ -72,7 +72,7 @@ static void become(const struct driver *driver, int mpi, int cell, int round)
         setenv("OMPI_MCA_io", "romio321", 1);
     if (words) {
         words[0] = (char *)driver->programs[mpi];
-        memcpy(words + 1, request->argv, (size_t)request->argc * sizeof *words);
+        memcpy(words + 1, request->common.argv, (size_t)request->common.argc * sizeof *words);
         execv(words[0], words);
     }
     fprintf(stderr, "cannot start '%s': %s\n", driver->programs[mpi], strerror(errno));
@@ -87,7 +87,7 @@ static int launch(struct driver *driver, int mpi, int cell, int round)
     if (child == 0)
         become(driver, mpi, cell, round);
     if (child < 0) {
-        cli_complain(driver->request->verb, "cannot start a process: %s", strerror(errno));
+        cli_complain(driver->request->common.verb, "cannot start a process: %s", strerror(errno));
         return CLI_FAILED;
     }
     while (waitpid(child, &status, 0) < 0)
@@ -98,7 +98,7 @@ static int launch(struct driver *driver, int mpi, int cell, int round)
         driver->failed |= WEXITSTATUS(status) != 0;
         return CLI_OK;
     }
-    cli_complain(driver->request->verb, "the launch of %s ended with %s %d", driver->request->config.mpis[mpi],
+    cli_complain(driver->request->common.verb, "the launch of %s ended with %s %d", driver->request->config.mpis[mpi],
                  WIFEXITED(status) ? "exit status" : "signal",
                  WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status));
     return CLI_FAILED;
@@ -120,7 +120,7 @@ static void tell_progress(const struct driver *driver, int cell, int round)
 {
     char text[PIOBENCH_CELL_TEXT_MAX], left[UNITS_TEXT_MAX] = "";
     const struct piobench_config *config = &driver->request->config;
-    if (!suite_wants_progress(driver->request->progress))
+    if (!suite_wants_progress(driver->request->common.progress))
         return;
     const double rounds = (double)(driver->matrix.count - cell) * (double)config->trials - (round - 1);
     const double to_do = fmax(rounds, 1) * config->mpi_count; /* at least: wide intervals ask for more rounds */
@@ -177,24 +177,25 @@ int piobench_driver_run(struct piobench_request *request)
     struct driver driver = {.request = request, .began = seconds()};
     const struct piobench_config *config = &request->config;
     struct pl_error error;
-    const size_t blocks_before = suite_export_count(request->output);
-    if (!request->resume && blocks_before)
-        return cli_usage_error(request->verb, "'%s' holds results already; allowed: another file, or --resume %s",
-                               request->output, request->output);
+    const size_t blocks_before = suite_export_count(request->common.output);
+    if (!request->common.resume && blocks_before)
+        return cli_usage_error(request->common.verb,
+                               "'%s' holds results already; allowed: another file, or --resume %s",
+                               request->common.output, request->common.output);
     for (int mpi = 0; mpi < config->mpi_count; mpi++)
         if (!find_program(&driver, config->mpis[mpi], driver.programs[mpi]))
             return CLI_USAGE;
     if (piobench_matrix_make(config, &driver.matrix, &error) != PL_OK)
-        return cli_usage_error(request->verb, "%s", error.text);
+        return cli_usage_error(request->common.verb, "%s", error.text);
     int status = CLI_OK;
     for (int cell = 0; cell < driver.matrix.count && status == CLI_OK; cell++)
         status = run_cell(&driver, cell);
     piobench_matrix_clear(&driver.matrix);
     if (status == CLI_OK)
-        printf("results: %s\n", request->output);
-    if (status == CLI_OK && piobench_shell_export(request, blocks_before) != CLI_OK)
+        printf("results: %s\n", request->common.output);
+    if (status == CLI_OK && cli_contest_export(&request->common, blocks_before) != CLI_OK)
         status = CLI_FAILED;
     if (driver.failed)
-        cli_complain(request->verb, "trials failed; the results say why");
+        cli_complain(request->common.verb, "trials failed; the results say why");
     return status == CLI_OK && driver.failed ? CLI_FAILED : status;
 }

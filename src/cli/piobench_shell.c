@@ -7,7 +7,6 @@
 #include "cli/cli_wrap.h"
 #include "cli/suite_shell.h"
 #include "measure/analysis.h"
-#include "mpi/job.h"
 
 #include <math.h>
 #include <mpi.h>
@@ -47,19 +46,19 @@ struct piobench_tally *piobench_shell_tallies(const struct piobench_request *req
     struct blockfile file;
     struct pl_error error;
     if (!tallies) {
-        cli_complain(request->verb, "not enough memory");
+        cli_complain(request->common.verb, "not enough memory");
         return NULL;
     }
-    if (!count || (!request->resume && access(request->output, F_OK) != 0))
+    if (!count || (!request->common.resume && access(request->common.output, F_OK) != 0))
         return tallies;
-    pl_status status = blockfile_open(request->output, &file, &error);
+    pl_status status = blockfile_open(request->common.output, &file, &error);
     if (status == PL_OK) {
         status = piobench_results_count(&file, &request->config, matrix, mpi, tallies, &error);
         blockfile_close(&file);
     }
     if (status == PL_OK)
         return tallies;
-    cli_complain(request->verb, "%s", error.text);
+    cli_complain(request->common.verb, "%s", error.text);
     free(tallies);
     return NULL;
 }
@@ -73,7 +72,7 @@ int piobench_shell_dry_run(const struct piobench_request *request)
     struct pl_error error;
     char text[PIOBENCH_CELL_TEXT_MAX];
     if (piobench_matrix_make(config, &matrix, &error) != PL_OK)
-        return cli_usage_error(request->verb, "%s", error.text);
+        return cli_usage_error(request->common.verb, "%s", error.text);
     printf("Algorithms, in turn:\n");
     for (int i = 0; i < config->contestant_count; i++)
         printf("  %-24s %s\n", config->contestants[i].label, config->contestants[i].algorithm->summary);
@@ -101,7 +100,7 @@ int piobench_shell_dry_run(const struct piobench_request *request)
     printf("\nIn all: %d cells, %lld to %lld trials; %.1f GB moved at least.\n", matrix.count,
            (long long)(trials * config->trials * launches), (long long)(trials * config->max_trials * launches),
            bytes * (double)config->trials * launches / 1e9);
-    printf("Results would be appended to '%s'.\nNothing was run.\n", request->output);
+    printf("Results would be appended to '%s'.\nNothing was run.\n", request->common.output);
     piobench_matrix_clear(&matrix);
     return CLI_OK;
 }
@@ -142,29 +141,24 @@ void piobench_shell_print_rows(const struct piobench_config *config, const struc
 /* ---- the run ---- */
 
 struct watcher {
-    const struct piobench_request *request;
+    const struct cli_contest *contest;
     bool progress, quiet;
 };
 
 static void print_begin(void *context, const struct piobench_event *event)
 {
     const struct watcher *watcher = context;
-    char text[PIOBENCH_CELL_TEXT_MAX], left[UNITS_TEXT_MAX] = "";
-    if (!watcher->progress)
-        return;
-    if (event->left_s >= 0)
-        units_duration(event->left_s, left);
-    fprintf(stderr, "[%d/%d] %s%s%s%s\n", event->number, event->cells, piobench_cell_text(event->cell, text),
-            *left ? "; about " : "", left, *left ? " left" : "");
+    char text[PIOBENCH_CELL_TEXT_MAX];
+    if (watcher->progress)
+        cli_contest_tell_begin(event->number, event->cells, piobench_cell_text(event->cell, text), event->left_s);
 }
 
 static void print_failed(void *context, const struct piobench_event *event)
 {
     const struct watcher *watcher = context;
     char text[PIOBENCH_CELL_TEXT_MAX];
-    cli_complain(watcher->request->verb, "%s: %s: rank %d: %s", piobench_cell_text(event->cell, text),
-                 event->contestant ? event->contestant->label : "nothing can be measured", event->verdict->rank,
-                 event->verdict->text);
+    cli_contest_tell_failed(watcher->contest, piobench_cell_text(event->cell, text),
+                            event->contestant ? event->contestant->label : NULL, event->verdict);
 }
 
 static void print_end(void *context, const struct piobench_event *event)
@@ -176,35 +170,24 @@ static void print_end(void *context, const struct piobench_event *event)
     piobench_shell_print_rows(event->config, event->cell, NULL, event->tallies);
 }
 
-int piobench_shell_export(const struct piobench_request *request, size_t blocks_before)
-{
-    const struct suite_request export = {.verb = request->verb, .json = request->json, .csv = request->csv};
-    struct pl_error error;
-    if (!request->json && !request->csv)
-        return CLI_OK;
-    if (suite_export(&export, request->output, blocks_before, &error) == PL_OK)
-        return CLI_OK;
-    cli_complain(request->verb, "%s", error.text);
-    return CLI_FAILED;
-}
-
 static int run_matrix_coll(struct piobench_request *request, const struct piobench_matrix *matrix, int rank)
 {
     const struct piobench_step step = piobench_shell_step();
-    struct watcher watcher = {
-        .request = request, .progress = !step.is_one && suite_wants_progress(request->progress), .quiet = step.is_one};
+    struct watcher watcher = {.contest = &request->common,
+                              .progress = !step.is_one && suite_wants_progress(request->common.progress),
+                              .quiet = step.is_one};
     const struct piobench_observer observer = {
         .context = &watcher, .begin = print_begin, .failed = print_failed, .end = print_end};
     struct piobench_job job = {.config = &request->config,
                                .matrix = matrix,
                                .mpi = step.mpi,
-                               .output = request->output,
+                               .output = request->common.output,
                                .only_cell = step.cell,
                                .round = step.round,
                                .observer = &observer};
     int ready = 1;
     if (rank == 0) {
-        job.tallies = piobench_shell_tallies(request, matrix, step.mpi, request->resume || step.is_one);
+        job.tallies = piobench_shell_tallies(request, matrix, step.mpi, request->common.resume || step.is_one);
         ready = job.tallies != NULL;
     }
     MPI_Bcast(&ready, 1, MPI_INT, 0, MPI_COMM_WORLD);
@@ -212,8 +195,8 @@ static int run_matrix_coll(struct piobench_request *request, const struct pioben
         free(job.tallies);
         return CLI_FAILED;
     }
-    const bool exports = rank == 0 && !step.is_one && (request->json || request->csv);
-    const size_t blocks_before = exports ? suite_export_count(request->output) : 0;
+    const bool exports = rank == 0 && !step.is_one && (request->common.json || request->common.csv);
+    const size_t blocks_before = exports ? suite_export_count(request->common.output) : 0;
     int64_t failed = 0;
     struct pl_error error;
     const pl_status status = piobench_run_coll(MPI_COMM_WORLD, &job, &failed, &error);
@@ -222,20 +205,20 @@ static int run_matrix_coll(struct piobench_request *request, const struct pioben
     if (rank != 0)
         return exit_status;
     if (status != PL_OK)
-        cli_complain(request->verb, "%s", error.text);
+        cli_complain(request->common.verb, "%s", error.text);
     else if (!step.is_one)
-        printf("results: %s\n", request->output);
+        printf("results: %s\n", request->common.output);
     if (failed && !step.is_one)
-        cli_complain(request->verb, "%lld trial%s failed; the results say why", (long long)failed,
+        cli_complain(request->common.verb, "%lld trial%s failed; the results say why", (long long)failed,
                      failed == 1 ? "" : "s");
-    return exports && status == PL_OK && piobench_shell_export(request, blocks_before) != CLI_OK ? CLI_FAILED
-                                                                                                 : exit_status;
+    return exports && status == PL_OK && cli_contest_export(&request->common, blocks_before) != CLI_OK ? CLI_FAILED
+                                                                                                       : exit_status;
 }
 
 static void tell_left_out(const struct piobench_request *request, const struct piobench_matrix *matrix)
 {
     for (const char *at = text_get(&matrix->left_out); *at; at += strcspn(at, "\n") + 1)
-        cli_complain(request->verb, "left out: %.*s", (int)strcspn(at, "\n"), at);
+        cli_complain(request->common.verb, "left out: %.*s", (int)strcspn(at, "\n"), at);
 }
 
 static bool place_is_right_coll(const struct piobench_request *request, const struct piobench_matrix *matrix, int rank)
@@ -245,7 +228,7 @@ static bool place_is_right_coll(const struct piobench_request *request, const st
     if (rank == 0) {
         right = piobench_run_check_place(&request->config, matrix, &error) == PL_OK;
         if (!right)
-            cli_complain(request->verb, "%s", error.text);
+            cli_complain(request->common.verb, "%s", error.text);
         else if (!piobench_shell_step().is_one)
             tell_left_out(request, matrix);
     }
@@ -254,8 +237,9 @@ static bool place_is_right_coll(const struct piobench_request *request, const st
 }
 
 /* MPI is there: the number of ranks is known at last. */
-static int run_launched_coll(struct piobench_request *request)
+static int run_launched_coll(void *context)
 {
+    struct piobench_request *request = context;
     struct piobench_matrix matrix;
     struct pl_error error;
     int rank, size;
@@ -269,18 +253,17 @@ static int run_launched_coll(struct piobench_request *request)
     }
     if (status == PL_OK)
         status = piobench_config_finish(&request->config, size, &error);
-    if (status == PL_OK && piobench_config_most_ranks(&request->config) > size)
-        status = pl_fail(&error, PL_E_USAGE, "--ranks: %lld, but this MPI job has %d",
-                         (long long)piobench_config_most_ranks(&request->config), size);
+    if (status == PL_OK)
+        status = cli_contest_check_ranks(piobench_config_most_ranks(&request->config), size, &error);
     if (status == PL_OK)
         status = piobench_matrix_make(&request->config, &matrix, &error);
     if (status != PL_OK) {
         if (rank == 0)
-            cli_usage_error(request->verb, "%s", error.text);
+            cli_usage_error(request->common.verb, "%s", error.text);
         return CLI_USAGE;
     }
     int exit_status = CLI_OK;
-    if (request->dry_run)
+    if (request->common.dry_run)
         exit_status = rank == 0 ? piobench_shell_dry_run(request) : CLI_OK;
     else if (place_is_right_coll(request, &matrix, rank))
         exit_status = run_matrix_coll(request, &matrix, rank);
@@ -292,16 +275,5 @@ static int run_launched_coll(struct piobench_request *request)
 
 int piobench_shell_run_coll(struct piobench_request *request)
 {
-    struct pl_error error;
-    int argc = request->argc;
-    char **argv = request->argv;
-    if (job_init_coll(&argc, &argv, &error) != PL_OK) {
-        if (job_speaks())
-            cli_complain(request->verb, "%s", error.text);
-        job_finalize_coll();
-        return CLI_USAGE;
-    }
-    const int exit_status = run_launched_coll(request);
-    job_finalize_coll();
-    return exit_status;
+    return cli_contest_run_coll(&request->common, MPI_THREAD_SINGLE, run_launched_coll, request);
 }

@@ -3,17 +3,11 @@
 #define PIOLET_CLI_PIOBENCH_SHELL_H
 
 #include "bench/piobench/piobench.h"
-#include "cli/cli.h"
+#include "cli/cli_contest.h"
 
 struct piobench_request {
-    const struct cli_verb *verb; /* for messages */
+    struct cli_contest common;
     struct piobench_config config;
-    const char *output;
-    bool resume; /* go on with what `output` holds */
-    bool dry_run;
-    const char *json, *csv, *progress; /* NULL: no export; auto, always, never */
-    int argc;                          /* the verb's own command line, for launches of the same */
-    char **argv;
 };
 
 /* What one launch of an alternating run does; from the environment. */
@@ -43,8 +37,5 @@ struct piobench_tally *piobench_shell_tallies(const struct piobench_request *req
 void piobench_shell_print_rows(const struct piobench_config *config, const struct piobench_cell *cell, const char *mpi,
                                const struct piobench_tally *tallies);
 void piobench_shell_print_cell(const struct piobench_cell *cell);
-
-/* --json and --csv. */
-int piobench_shell_export(const struct piobench_request *request, size_t blocks_before);
 
 #endif

@@ -38,17 +38,13 @@ static int take_override(struct suite_request *request, const char *argument)
     return add_override(request, key, equals + 1);
 }
 
-static bool is_progress(const char *word)
-{
-    return strcmp(word, "auto") == 0 || strcmp(word, "always") == 0 || strcmp(word, "never") == 0;
-}
-
 int suite_shell_main(const struct cli_verb *verb, const char *class_name, int argc, char **argv)
 {
     struct suite_request request = {.verb = verb, .class_name = class_name, .path = "iotparams.in", .progress = "auto"};
     int ranks = 0, option;
     bool dry_run = false;
     const char *argument;
+    struct pl_error error;
     while ((option = cli_next(verb, argc, argv, &argument)) != CLI_END) {
         if (option == CLI_BAD)
             return CLI_USAGE;
@@ -58,8 +54,8 @@ int suite_shell_main(const struct cli_verb *verb, const char *class_name, int ar
             return CLI_USAGE;
         if (option == OPT_KEYWORDS)
             return suite_shell_keywords(&request, strcmp(argument, "all") == 0 ? NULL : argument);
-        if (option == OPT_PROGRESS && !is_progress(argument))
-            return cli_usage_error(verb, "--progress: '%s'; allowed: auto, always, never", argument);
+        if (option == OPT_PROGRESS && suite_check_progress(argument, &error) != PL_OK)
+            return cli_usage_error(verb, "%s", error.text);
         if (option == OPT_OUTPUT && add_override(&request, "timingsfilename", argument) != CLI_OK)
             return CLI_USAGE;
         request.json = option == OPT_JSON ? argument : request.json;

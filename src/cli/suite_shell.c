@@ -191,6 +191,13 @@ static void print_row(void *context, const struct iot_event *event)
                      event->block->test->name, event->set->label, event->verdict->rank, event->verdict->text);
 }
 
+pl_status suite_check_progress(const char *asked, struct pl_error *error)
+{
+    if (strcmp(asked, "auto") == 0 || strcmp(asked, "always") == 0 || strcmp(asked, "never") == 0)
+        return PL_OK;
+    return pl_fail(error, PL_E_USAGE, "--progress: '%s'; allowed: auto, always, never", asked);
+}
+
 bool suite_wants_progress(const char *asked)
 {
     const char *from_launcher = getenv("PIOLET_PROGRESS");

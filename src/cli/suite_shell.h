@@ -33,7 +33,9 @@ int suite_shell_check(const struct suite_request *request, int ranks);
 /* Starts MPI, runs, prints a row for each parameter set. Every rank calls. */
 int suite_shell_run_coll(const struct suite_request *request, int argc, char **argv);
 
-/* Is progress to be printed: `asked` is auto, always or never. */
+/* The value of --progress: auto, always or never? */
+pl_status suite_check_progress(const char *asked, struct pl_error *error);
+/* Is progress to be printed, by that value? */
 bool suite_wants_progress(const char *asked);
 
 /* Refuses to export into a file that the run reads or writes. */

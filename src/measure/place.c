@@ -3,6 +3,7 @@
 #include "measure/environment.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -45,4 +46,43 @@ pl_status place_remove(const char *file, struct pl_error *error)
     const int code = target ? unlink(target) : -1, cause = errno;
     free(target);
     return code == 0 || cause == ENOENT ? PL_OK : pl_fail_errno(error, cause, "removing '%s'", file);
+}
+
+pl_status place_fail(const char *file, const char *doing, struct pl_error *error)
+{
+    if (errno == ENOSPC)
+        return pl_fail(error, PL_E_SPACE, "%s '%s': no space left on the file system", doing, file);
+    return pl_fail_errno(error, errno, "%s '%s'", doing, file);
+}
+
+pl_status place_drop(const char *file, struct pl_error *error)
+{
+    const int descriptor = open(file, O_RDWR | O_CLOEXEC);
+    if (descriptor < 0)
+        return errno == ENOENT ? PL_OK : place_fail(file, "opening", error);
+    pl_status status = PL_OK;
+    if (fsync(descriptor) != 0)
+        status = place_fail(file, "syncing", error);
+    else if ((errno = posix_fadvise(descriptor, 0, 0, POSIX_FADV_DONTNEED)) != 0)
+        status = place_fail(file, "dropping from the cache", error);
+    close(descriptor);
+    return status;
+}
+
+pl_status place_move(const char *file, const char *doing, int descriptor, bool writes, void *data, size_t bytes,
+                     int64_t offset, struct pl_error *error)
+{
+    for (size_t done = 0; done < bytes;) {
+        char *at = (char *)data + done;
+        const ssize_t moved = writes ? pwrite(descriptor, at, bytes - done, offset + (int64_t)done)
+                                     : pread(descriptor, at, bytes - done, offset + (int64_t)done);
+        if (moved < 0 && errno == EINTR)
+            continue;
+        if (moved < 0)
+            return place_fail(file, doing, error);
+        if (moved == 0)
+            return pl_fail(error, PL_E_DATA, "%s '%s': it ends too early", doing, file);
+        done += (size_t)moved;
+    }
+    return PL_OK;
 }

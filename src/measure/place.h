@@ -1,9 +1,12 @@
-/* The place of a benchmark's test file: looked at before anything is run, and cleared. */
+/* The place of a benchmark's test file: looked at before anything is run, cleared, and reached by POSIX calls where no
+ * implementation may be judge of itself. */
 #ifndef PIOLET_MEASURE_PLACE_H
 #define PIOLET_MEASURE_PLACE_H
 
 #include "base/status.h"
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /* Can a test file of so many bytes be made there? A file that is there will be removed: its space counts as free. */
@@ -14,5 +17,16 @@ const char *place_in_memory(const char *file);
 
 /* Removes what the name leads to, not a link: it may stand for a place on another file system. No file is no error. */
 pl_status place_remove(const char *file, struct pl_error *error);
+
+/* Takes the file out of the page cache of this node. No file is no error: nothing of it is cached. */
+pl_status place_drop(const char *file, struct pl_error *error);
+
+/* pread or pwrite of exactly `bytes`: what a signal or a full disk cut short goes on, or fails. `doing` is for the
+ * message. */
+pl_status place_move(const char *file, const char *doing, int descriptor, bool writes, void *data, size_t bytes,
+                     int64_t offset, struct pl_error *error);
+
+/* Turns errno into a status: "doing 'file': why". */
+pl_status place_fail(const char *file, const char *doing, struct pl_error *error);
 
 #endif

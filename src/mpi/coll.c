@@ -35,6 +35,39 @@ pl_status coll_agree_coll(MPI_Comm comm, pl_status mine, struct pl_error *error,
     return pl_fail(error, PL_E_PEER, "rank %d: %.900s", ret_verdict->rank, ret_verdict->text);
 }
 
+void coll_course_init(struct coll_course *course, MPI_Comm comm, struct pl_error *error,
+                      struct coll_verdict *ret_verdict)
+{
+    *ret_verdict = (struct coll_verdict){.status = PL_OK, .rank = -1};
+    *course = (struct coll_course){.comm = comm, .status = PL_OK, .error = error, .verdict = ret_verdict};
+}
+
+bool coll_course_agree_coll(struct coll_course *course, pl_status mine, struct pl_error *mine_error)
+{
+    struct coll_verdict verdict;
+    const pl_status agreed = coll_agree_coll(course->comm, mine, mine_error, &verdict);
+    if (agreed != PL_OK && course->status == PL_OK) {
+        course->status = agreed;
+        *course->error = *mine_error;
+        *course->verdict = verdict;
+    }
+    return agreed == PL_OK;
+}
+
+void coll_choose_coll(MPI_Comm world, int ranks, MPI_Comm *comm, int *comm_ranks)
+{
+    int me;
+    if (*comm_ranks == ranks)
+        return;
+    if (*comm != MPI_COMM_NULL)
+        MPI_Comm_free(comm);
+    MPI_Comm_rank(world, &me);
+    MPI_Comm_split(world, me < ranks ? 0 : MPI_UNDEFINED, me, comm);
+    if (*comm != MPI_COMM_NULL)
+        MPI_Comm_set_errhandler(*comm, MPI_ERRORS_RETURN);
+    *comm_ranks = ranks;
+}
+
 void coll_barrier_quiet_coll(MPI_Comm comm)
 {
     enum { NAP_FIRST_NS = 20000, NAP_LONGEST_NS = 5000000 };

@@ -34,7 +34,7 @@ measures_messages_between_processes
 --json_'/nowhere/x':_No_such_file --json /nowhere/x
 --plot_'/nowhere/x.svg':_No_such_file --plot /nowhere/x.svg
 --csv_'/':_Is_a_directory --csv /
---progress_'loud':_allowed:_auto --progress loud
+--progress:_'loud';_allowed:_auto --progress loud
 beff_takes_no_operands file
 END
 [ -z "$(ls)" ] || fail "files were made: $(ls)"

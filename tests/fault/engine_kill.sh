@@ -3,11 +3,13 @@
 # kill -9 in the middle of MPI-IO through the engine. Fails when a job with one rank killed does not end by itself in 30
 # seconds, or when anything of ours is left behind in /dev/shm, in the directory for temporary files or beside the file.
 # processors: 2
+# serial
 # timeout: 180
 source "$(dirname "$0")/../lib.sh"
 source "$(dirname "$0")/../engine.sh"
+cp "$FUZZ" "$TMP/engine_fuzz"
+FUZZ=$TMP/engine_fuzz # whoever runs this program belongs to this test
 
-engine_fuzz_build
 export MPIRUN_TIMEOUT=100
 mkdir "$TMP/work"
 cd "$TMP/work"

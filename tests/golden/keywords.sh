@@ -71,7 +71,7 @@ number=0
 while IFS= read -r name; do
     cp "$TMP/cases/$name/case.in" "$TMP/$name.before"
     grep -qE '^(FILE:[0-9]+|--set): ' "$TMP/cases/$name/expected" || fail "$name: expects a message without its place"
-    judge "$name" "$PIOLET" run --dry-run
+    ! is_mine $number || judge "$name" "$PIOLET" run --dry-run
     if [ $((number % REALLY_RUN_EVERY)) -eq 0 ] && ! grep -q '^-n' "$TMP/cases/$name/arguments"; then
         judge "$name" on_two_ranks
     fi

@@ -6,22 +6,14 @@
 # timeout: 180
 # serial
 source "$(dirname "$0")/../lib.sh"
-source "$SOURCE/tools/hosts.sh"
-
-[ "$PIOLET_MPI" = openmpi ] || skip "several hosts are tried with Open MPI (MPICH over TCP may hang in MPI_Finalize)"
-why_not=$(hosts_why_not)
-[ -z "$why_not" ] || skip "$why_not"
-on_exit hosts_remove
-hosts_make 2 "$TMP" 2>"$ERR" || skip "cannot make network namespaces: $(head -n 1 "$ERR")"
-cd "$TMP"
+source "$(dirname "$0")/../hosts.sh"
 
 on_hosts()
 {
     HOSTS_TIMEOUT=60 hosts_mpiexec "$@"
 }
-if ! on_hosts 2 hostname >"$OUT" 2>"$ERR" </dev/null; then
-    skip "Open MPI cannot start on two namespaces: $(grep -m 1 . "$ERR")"
-fi
+two_hosts on_hosts
+cd "$TMP"
 
 quick=("$PIOLET" beff --quick --memory 1m --patterns 1)
 before=$(hosts_bytes_sent 0)

@@ -145,9 +145,11 @@ END
     unset BENCH_PRELOAD
 }
 
-usage
 every_pattern
-odd_ranks
 counts
-strategies
-tampered
+if is_mine 0; then # what the script does with its options is the same on both
+    usage
+    odd_ranks
+    strategies
+fi
+! is_mine 1 || tampered

@@ -7,13 +7,7 @@
 # serial
 source "$(dirname "$0")/../lib.sh"
 source "$(dirname "$0")/../engine.sh"
-source "$SOURCE/tools/hosts.sh"
-
-[ "$PIOLET_MPI" = openmpi ] || skip "several hosts are tried with Open MPI (MPICH over TCP may hang in MPI_Finalize)"
-why_not=$(hosts_why_not)
-[ -z "$why_not" ] || skip "$why_not"
-on_exit hosts_remove
-hosts_make 2 "$TMP" 2>"$ERR" || skip "cannot make network namespaces: $(head -n 1 "$ERR")"
+source "$(dirname "$0")/../hosts.sh"
 
 across_hosts()
 {
@@ -22,13 +16,8 @@ across_hosts()
     hosts_mpiexec "$ranks" --mca pml ob1 --mca btl tcp,vader,self --mca osc pt2pt \
         -x LD_PRELOAD="$BINARY/lib/libpiolet-mpiio.so" "$@"
 }
+two_hosts across_hosts
 
-if ! across_hosts 2 hostname >"$OUT" 2>"$ERR" </dev/null; then
-    skip "Open MPI cannot start on two namespaces: $(grep -m 1 . "$ERR")"
-fi
-[ "$(sort -u "$OUT" | wc -l)" -eq 2 ] || fail "two hosts were wanted, but the ranks run on: $(sort -u "$OUT" | tr '\n' ' ')"
-
-engine_fuzz_build
 before=$(hosts_bytes_sent 0)
 for ranks in 2 4; do
     across_hosts "$ranks" "$FUZZ" "$TMP/hosts-$ranks" --seed 3 --cases 40 --alarm 60 >"$OUT" 2>"$ERR" </dev/null || {

@@ -13,9 +13,7 @@ compiler=mpicc.$PIOLET_MPI
 command -v "$compiler" >/dev/null || skip "$compiler is not installed"
 flags=(-std=c11 -D_GNU_SOURCE -Wall -Wextra -Werror -g -Wno-stringop-overflow) # MPICH's MPI_STATUSES_IGNORE looks small
 [ -z "${PIOLET_SANITIZE:-}" ] || flags+=("-fsanitize=$PIOLET_SANITIZE" -fno-sanitize-recover=all)
-here=$SOURCE/tests/mpi
-expect_exit 0 "$compiler" "${flags[@]}" "$here/engine_mix_scenes.c" -o "$TMP/scenes"
-expect_exit 0 "$compiler" "${flags[@]}" "$here"/engine_mix{,_base,_file,_message,_request}.c -o "$TMP/mix"
+expect_exit 0 "$compiler" "${flags[@]}" "$SOURCE/tests/mpi/engine_mix_scenes.c" -o "$TMP/scenes"
 unset PIOLET_FAULTS
 
 for ranks in 2 3; do
@@ -26,7 +24,7 @@ done
 # ENGINE_MIX_SCALE multiplies the cases, ENGINE_MIX_SEED changes them.
 scale=${ENGINE_MIX_SCALE:-1} seed=${ENGINE_MIX_SEED:-1}
 while read -r ranks cases; do
-    expect_exit 0 engine_run "$ranks" "$TMP/mix" "$TMP/mix.$$" --seed "$seed" --cases $((cases * scale))
+    expect_exit 0 engine_run "$ranks" "$MIX" "$TMP/mix.$$" --seed "$seed" --cases $((cases * scale))
     expect_in "$OUT" "seed $seed: $((cases * scale)) cases on $ranks ranks are right"
     seed=$((seed + 1))
 done <<'LIST'

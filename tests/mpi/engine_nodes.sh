@@ -8,7 +8,6 @@
 source "$(dirname "$0")/../lib.sh"
 source "$(dirname "$0")/../engine.sh"
 
-engine_fuzz_build
 expect_exit 0 "mpicc.$PIOLET_MPI" -std=c11 -D_GNU_SOURCE -g "$SOURCE/tests/mpi/engine_strategies.c" -o "$TMP/patterns" -ldl
 expect_exit 0 "mpicc.$PIOLET_MPI" -D_GNU_SOURCE -shared -fPIC "$SOURCE/tests/support/count.c" -o "$TMP/count.so" -ldl
 cd "$TMP" || exit

@@ -21,7 +21,6 @@ for ranks in 1 2 3; do
 done
 
 # All patterns of the fuzz with it: bytes stay what they are.
-engine_fuzz_build
 cd "$TMP"
 seed=1
 for strategy in independent shipping twophase; do

@@ -17,8 +17,11 @@ flags=(-std=c11 -D_GNU_SOURCE -Wall -Wextra -Werror -g "-I$SOURCE/include")
 expect_exit 0 "$compiler" "${flags[@]}" "$SOURCE/tests/mpi/engine_shipping.c" -o "$TMP/engine_shipping" -ldl
 unset PIOLET_HINTS PIOLET_FAULTS
 
+number=0
 scene() # RANKS NAME
 {
+    number=$((number + 1))
+    is_mine $number || return 0
     expect_exit 0 engine_run "$1" "$TMP/engine_shipping" "$TMP/file" "$2"
     expect_in "$OUT" "$1 ranks: $2 is right"
 }
@@ -30,6 +33,7 @@ for ranks in 1 2 3 5; do
     for name in owner info partition functions; do
         scene $ranks $name
     done
+    number=$((number + 1)) # on the next number of ranks, the other MPI
 done
 
 # Who has written which block? A library between the engine and the system takes notes.
@@ -66,10 +70,10 @@ fail_late() # RANKS
 }
 for ranks in 1 2 3; do
     fail_late $ranks
+    number=$((number + 1))
 done
 
 # Everything that the engine does, through agents: a block is 256 KiB, so that the files of the fuzz have several.
-engine_fuzz_build
 cd "$TMP" || exit
 seed=1
 # A sanitizer makes everything ten times as slow, and looks at memory, not at all cases.
@@ -78,10 +82,11 @@ fraction=2
 hints="piolet_strategy=shipping IBM_io_buffer_size=256k cb_nodes=3"
 fuzz() # RANKS CASES [ARGUMENT...]
 {
-    local ranks=$1 cases=$(($2 / fraction))
+    local ranks=$1 cases=$(($2 / fraction)) own=$seed
     shift 2
-    PIOLET_HINTS=$hints engine_fuzz engine_run "$ranks" "fuzz.$$" --avoid "$ENGINE_LACKS" --seed "$seed" --cases "$cases" "$@"
     seed=$((seed + 1))
+    is_mine "$own" || return 0
+    PIOLET_HINTS=$hints engine_fuzz engine_run "$ranks" "fuzz.$$" --avoid "$ENGINE_LACKS" --seed "$own" --cases "$cases" "$@"
 }
 fuzz_faults() # HOW
 {
@@ -118,6 +123,7 @@ for PIOLET_NODE_RANKS in 1 2; do
             scene $ranks $name
         done
         forgotten $ranks
+        number=$((number + 1))
     done
     fail_late 3
     for how in --quiet --unique; do

@@ -5,6 +5,7 @@
 # different verdicts or one loses its own words, when ranks do not see each other's writes, when ranks that cannot share
 # memory (containers) believe that they do, or when something is left in /dev/shm.
 # processors: 2
+# serial
 source "$(dirname "$0")/../lib.sh"
 
 compiler=mpicc.$PIOLET_MPI

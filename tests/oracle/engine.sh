@@ -7,7 +7,6 @@
 source "$(dirname "$0")/../lib.sh"
 source "$(dirname "$0")/../engine.sh"
 
-engine_fuzz_build
 cd "$TMP"
 mkdir system engine
 

@@ -3,93 +3,20 @@
  * at the end of a file, beside holes, after the file was cut by this or by another handle, or with several threads; if
  * such a cut ended the program; if nothing were ever mapped, or under a fault plan; or if a file's time of change
  * stayed behind its last write. */
-#include <fcntl.h>
 #include <pthread.h>
-#include <setjmp.h>
-#include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <time.h>
-#include <unistd.h>
 
-#include <cmocka.h>
+#include "unit/mapped_file.h"
 
-#include "base/rng.h"
-#include "mpiio/storage/fault.h"
 #include "mpiio/storage/storage_core.h"
-#include "mpiio/storage/storage_guard.h"
-#include "mpiio/storage/storage_map.h"
 
-enum { FILE_BYTES = 5 << 20, ENOUGH = 9, PLACES = 2 };
-
-static struct pl_error error;
-static char path[PLACES][64];
-static unsigned char *model, *found;
+enum { FILE_BYTES = 5 << 20, ENOUGH = 9 };
 
 static int set_up(void **state)
 {
     (void)state;
-    snprintf(path[0], sizeof path[0], "test_keep.%d.tmp", (int)getpid());
-    snprintf(path[1], sizeof path[1], "/dev/shm/test_keep.%d.tmp", (int)getpid());
-    model = calloc(2, FILE_BYTES);
-    found = calloc(2, FILE_BYTES);
-    return 0;
-}
-
-static int clean_up(void **state)
-{
-    (void)state;
-    unlink(path[0]);
-    unlink(path[1]);
-    return fault_plan_load(NULL, 0, &error);
-}
-
-static int tear_down(void **state)
-{
-    free(model);
-    free(found);
-    return clean_up(state);
-}
-
-static void fine(pl_status status)
-{
-    if (status != PL_OK)
-        fail_msg("%s", error.text);
-}
-
-/* cmocka sets a handler of its own at the beginning of each test: ours takes the place that it had. */
-static void renew_guard(void)
-{
-    static struct sigaction ours;
-    if (ours.sa_sigaction)
-        sigaction(SIGBUS, &ours, NULL);
-    assert_true(storage_guard_ready());
-    sigaction(SIGBUS, NULL, &ours);
-}
-
-/* A file full of random bytes, the same in `model`; NULL: this file system is none that is mapped. */
-static struct storage *open_full(int where)
-{
-    renew_guard();
-    struct storage *storage = NULL;
-    fine(storage_open(path[where], O_RDWR | O_CREAT | O_TRUNC, 0644, &storage, &error));
-    if (storage_map_reach(storage, true) == 0) {
-        print_message("'%s' is not mapped\n", path[where]);
-        storage_close(storage, &error);
-        return NULL;
-    }
-    memset(model, 0, 2 * FILE_BYTES);
-    for (size_t i = 0; i < FILE_BYTES; i += 8) {
-        const uint64_t word = rng_at(7, i);
-        memcpy(model + i, &word, 8);
-    }
-    fine(storage_write(storage, 0, model, FILE_BYTES, NULL, &error));
-    return storage;
+    return mapped_set_up("test_keep", FILE_BYTES);
 }
 
 static void put(struct storage *storage, int64_t offset, int64_t bytes, int value)
@@ -111,11 +38,7 @@ static void get(struct storage *storage, int64_t offset, int64_t bytes, int64_t 
 
 static void close_same(struct storage *storage, int64_t bytes)
 {
-    int64_t there = 0;
-    fine(storage_read(storage, 0, found, bytes + 1, &there, &error));
-    assert_int_equal(there, bytes);
-    if (memcmp(found, model, (size_t)bytes) != 0)
-        fail_msg("the file has other bytes");
+    assert_model(storage, bytes);
     fine(storage_close(storage, &error));
 }
 

@@ -4,110 +4,23 @@
  * end of the file or another process that cuts it ended the program or lost an error, if the program's own handler of
  * SIGBUS did not get its signals, if a fault plan were passed by, or if a call were made for each piece. */
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <pthread.h>
-#include <setjmp.h>
-#include <signal.h>
-#include <stdarg.h>
 #include <stdatomic.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
-#include <cmocka.h>
+#include "unit/mapped_file.h"
 
-#include "base/rng.h"
 #include "mpiio/access/access.h"
-#include "mpiio/storage/fault.h"
-#include "mpiio/storage/storage_guard.h"
-#include "mpiio/storage/storage_map.h"
 
 enum { FILE_BYTES = 9 << 20 };
-
-static struct pl_error error;
-static char path[2][64];
-static unsigned char *model, *found;
 
 static int set_up(void **state)
 {
     (void)state;
-    snprintf(path[0], sizeof path[0], "test_map.%d.tmp", (int)getpid());
-    snprintf(path[1], sizeof path[1], "/dev/shm/test_map.%d.tmp", (int)getpid());
-    model = malloc(2 * FILE_BYTES);
-    found = malloc(2 * FILE_BYTES);
-    return 0;
-}
-
-static int clean_up(void **state)
-{
-    (void)state;
-    unlink(path[0]);
-    unlink(path[1]);
-    return fault_plan_load(NULL, 0, &error);
-}
-
-static int tear_down(void **state)
-{
-    free(model);
-    free(found);
-    return clean_up(state);
-}
-
-static void fine(pl_status status)
-{
-    if (status != PL_OK)
-        fail_msg("%s", error.text);
-}
-
-/* cmocka sets a handler of its own at the beginning of each test: ours takes the place that it had. */
-static void renew_guard(void)
-{
-    static struct sigaction ours;
-    if (ours.sa_sigaction)
-        sigaction(SIGBUS, &ours, NULL);
-    assert_true(storage_guard_ready());
-    sigaction(SIGBUS, NULL, &ours);
-}
-
-static struct storage *open_at(int where, int flags)
-{
-    renew_guard();
-    struct storage *storage = NULL;
-    fine(storage_open(path[where], flags, 0644, &storage, &error));
-    return storage;
-}
-
-/* A file full of random bytes, the same in `model`; NULL: this file system is none that is mapped. */
-static struct storage *open_full(int where)
-{
-    struct storage *storage = open_at(where, O_RDWR | O_CREAT | O_TRUNC);
-    if (storage_map_reach(storage, true) == 0) {
-        print_message("'%s' is not mapped\n", path[where]);
-        storage_close(storage, &error);
-        return NULL;
-    }
-    for (size_t i = 0; i < FILE_BYTES; i += 8) {
-        const uint64_t word = rng_at(7, i);
-        memcpy(model + i, &word, 8);
-    }
-    fine(storage_write(storage, 0, model, FILE_BYTES, NULL, &error));
-    return storage;
-}
-
-static void assert_model(struct storage *storage, int64_t bytes)
-{
-    int64_t there = 0;
-    fine(storage_read(storage, 0, found, bytes + 1, &there, &error));
-    assert_int_equal(there, bytes);
-    if (memcmp(found, model, (size_t)bytes) != 0)
-        fail_msg("the file has other bytes");
+    return mapped_set_up("test_map", FILE_BYTES);
 }
 
 /* ---- accesses ---- */

@@ -10,11 +10,12 @@
 
 #include <cmocka.h>
 
+#include "unit/fewer.h"
 #include "unit/model_trees.h"
 
 #include "base/rng.h"
 
-enum { PROGRAMS = 300, RANKS_MAX = 12, CALLS_MAX = 3000 };
+enum { PROGRAMS = 300 / FEWER, RANKS_MAX = 12, CALLS_MAX = 3000 };
 
 /* ---- random programs ---- */
 

@@ -20,6 +20,8 @@
 
 #include <cmocka.h>
 
+#include "unit/fewer.h"
+
 #include "base/rng.h"
 #include "trace/trace_build.h"
 #include "trace/trace_collect.h"
@@ -308,7 +310,7 @@ static void test_kills(void **state)
 {
     (void)state;
     enum { ROOM = 32 << 20 };
-    for (uint64_t round = 0; round < 60; round++) {
+    for (uint64_t round = 0; round < 60 / FEWER; round++) {
         struct stream stream = {0};
         seed = rng_at(99, round);
         for (int part = 0; stream.count < 60000; part++) {

@@ -15,6 +15,8 @@
 
 #include <cmocka.h>
 
+#include "unit/fewer.h"
+
 #include "base/rng.h"
 #include "mpiio/typemap/typemap_node.h"
 
@@ -331,7 +333,7 @@ static void test_overflow(void **state)
 
 /* ---- Random trees against plain loops ---------------------------------------------------------------------------- */
 
-enum { BYTES_MAX = 1500, COPIES = 5, TREES = 3000, POOL = 5 };
+enum { BYTES_MAX = 1500, COPIES = 5, TREES = 3000 / FEWER, POOL = 5 };
 
 /* One copy: the displacement of each byte in order, and whether it begins a dense leaf of the constructors. */
 struct plain {

@@ -80,7 +80,7 @@ struct apps_run {
     struct samples samples;
     struct apps_phase phases[APPS_PHASES_MAX];
     int phase_count;
-    struct text hints_used; /* lines "KEY VALUE" */
+    struct text hints_used; /* notes (base/notes.h) */
 };
 
 struct apps_kernel {

@@ -2,6 +2,7 @@
 #include "base/units.h"
 #include "bench/apps/apps.h"
 #include "measure/environment.h"
+#include "measure/info.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -72,21 +73,6 @@ pl_status apps_file_memory(const struct apps_run *run, int64_t bytes, struct pl_
 
 void apps_file_note_hints(struct apps_run *run, MPI_File file)
 {
-    MPI_Info info;
-    int count = 0;
-    if (run->rank != 0 || run->hints_used.length > 0 || MPI_File_get_info(file, &info) != MPI_SUCCESS)
-        return;
-    MPI_Info_get_nkeys(info, &count);
-    for (int i = 0; i < count; i++) {
-        char key[MPI_MAX_INFO_KEY + 1], value[MPI_MAX_INFO_VAL + 1];
-        int found = 0;
-        MPI_Info_get_nthkey(info, i, key);
-        MPI_Info_get(info, key, MPI_MAX_INFO_VAL, value, &found);
-        if (!found)
-            continue;
-        text_format(&run->hints_used, "%s ", key);
-        text_add_escaped(&run->hints_used, value);
-        text_add(&run->hints_used, "\n");
-    }
-    MPI_Info_free(&info);
+    if (run->rank == 0 && run->hints_used.length == 0)
+        info_note_file(file, NULL, NULL, &run->hints_used);
 }

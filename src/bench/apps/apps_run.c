@@ -1,4 +1,5 @@
 /* Runs a kernel: its repetitions one after the other, each into the results as soon as it is measured. */
+#include "base/notes.h"
 #include "bench/apps/apps.h"
 #include "measure/environment.h"
 
@@ -28,19 +29,6 @@ static pl_status make_info(const struct apps_job *job, MPI_Info *ret_info, struc
     return PL_OK;
 }
 
-static void put_used_hints(struct blockfile_writer *writer, const struct text *lines)
-{
-    char *copy = text_dup(text_get(lines));
-    char *rest = NULL;
-    for (char *line = copy ? strtok_r(copy, "\n", &rest) : NULL; line; line = strtok_r(NULL, "\n", &rest)) {
-        char *value = strchr(line, ' '); /* made by apps_file_note_hints() */
-        *value++ = '\0';
-        text_unescape(value);
-        blockfile_hint(writer, "used", line, value);
-    }
-    free(copy);
-}
-
 static pl_status write_set_coll(const struct apps_run *run, const struct apps_kernel *kernel,
                                 struct blockfile_writer *writer, const struct coll_verdict *verdict,
                                 struct pl_error *error)
@@ -51,7 +39,7 @@ static pl_status write_set_coll(const struct apps_run *run, const struct apps_ke
         kernel->params(kernel->plan, writer);
         for (size_t i = 0; i < run->job->hint_count; i++)
             blockfile_hint(writer, "asked", run->job->hints[i].key, run->job->hints[i].value);
-        put_used_hints(writer, &run->hints_used);
+        notes_put_hints_used(&run->hints_used, writer);
     }
     samples_write_coll(&run->samples, run->comm, writer);
     if (run->rank == 0) {

@@ -1,5 +1,7 @@
 #include "bench/beffio/beffio_type.h"
 
+#include "base/notes.h"
+#include "measure/info.h"
 #include "measure/sample.h"
 
 #include <math.h>
@@ -149,20 +151,12 @@ static void put_asked(const struct turn *turn, int pattern)
 /* What MPI says it uses; of files that are open still. */
 static void put_used(const struct turn *turn)
 {
-    MPI_Info info;
-    int count = 0;
-    if (turn->file.handle == MPI_FILE_NULL || MPI_File_get_info(turn->file.handle, &info) != MPI_SUCCESS)
+    struct text used = {0};
+    if (turn->file.handle == MPI_FILE_NULL)
         return;
-    MPI_Info_get_nkeys(info, &count);
-    for (int i = 0; i < count; i++) {
-        char key[MPI_MAX_INFO_KEY + 1], value[MPI_MAX_INFO_VAL + 1];
-        int is_there = 0;
-        MPI_Info_get_nthkey(info, i, key);
-        MPI_Info_get(info, key, MPI_MAX_INFO_VAL, value, &is_there);
-        if (is_there)
-            blockfile_hint(turn->stage->writer, "used", key, value);
-    }
-    MPI_Info_free(&info);
+    info_note_file(turn->file.handle, NULL, NULL, &used);
+    notes_put_hints_used(&used, turn->stage->writer);
+    text_clear(&used);
 }
 
 static void put_times(const struct beffio_loop *loop, struct samples *samples)

@@ -114,7 +114,7 @@ struct gpfs_config {
     int contestant_count;
     int64_t reps, seed;
     bool keep;
-    struct text inputs; /* "KEY VALUE\n" as given, escaped: what a block's head tells */
+    struct text inputs; /* notes, as given: what a block's head tells */
 };
 
 /* {0} and defaults; the caller clears. */

@@ -1,6 +1,7 @@
 /* What was asked for, and the cells that follow: all combinations of the parameters. */
 #include "bench/gpfs/gpfs.h"
 
+#include "base/notes.h"
 #include "base/units.h"
 
 #include <stdio.h>
@@ -150,9 +151,7 @@ pl_status gpfs_config_set(struct gpfs_config *config, const char *key, const cha
 {
     if (set_one(config, key, value, error) != PL_OK)
         return error->status;
-    text_format(&config->inputs, "%s ", key);
-    text_add_escaped(&config->inputs, value);
-    text_add(&config->inputs, "\n");
+    notes_add(&config->inputs, key, value);
     return config->inputs.failed ? pl_fail(error, PL_E_NOMEM, "not enough memory") : PL_OK;
 }
 

@@ -5,7 +5,6 @@
 #include "base/rng.h"
 #include "measure/place.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -124,31 +123,6 @@ pl_status gpfs_data_touched(struct gpfs_place *place, struct pl_error *error)
     return PL_OK;
 }
 
-static pl_status fail_file(const struct gpfs_place *place, const char *doing, ssize_t done, struct pl_error *error)
-{
-    if (done >= 0)
-        return pl_fail(error, PL_E_DATA, "%s '%s': it ends too early", doing, place->config->file);
-    if (errno == ENOSPC)
-        return pl_fail(error, PL_E_SPACE, "%s '%s': no space left on the file system", doing, place->config->file);
-    return pl_fail_errno(error, errno, "%s '%s'", doing, place->config->file);
-}
-
-/* pread or pwrite of exactly `bytes`; what a signal or a full disk cut short goes on, or fails. */
-static ssize_t move_all(int descriptor, bool writes, char *data, int64_t bytes, int64_t offset)
-{
-    for (int64_t done = 0; done < bytes;) {
-        const size_t rest = (size_t)(bytes - done);
-        const ssize_t moved = writes ? pwrite(descriptor, data + done, rest, offset + done)
-                                     : pread(descriptor, data + done, rest, offset + done);
-        if (moved < 0 && errno == EINTR)
-            continue;
-        if (moved <= 0)
-            return moved;
-        done += moved;
-    }
-    return 1;
-}
-
 /* Compares [at, end) of the file with what was there before, or, inside of a piece, with what was written. `next` is
  * the first piece that may reach behind `at`. */
 static pl_status check_chunk(const struct gpfs_place *place, const char *data, struct share chunk, uint64_t seed,
@@ -179,9 +153,9 @@ static pl_status walk_file(const struct gpfs_place *place, bool writes, uint64_t
         const struct share chunk = {at, least(at + CHUNK, share.end)};
         if (writes)
             gpfs_data_fill(data, at, chunk.end - at, place->file_seed);
-        const ssize_t moved = move_all(descriptor, writes, data, chunk.end - at, at);
-        if (moved <= 0)
-            return fail_file(place, writes ? "preparing" : "checking", moved, error);
+        if (place_move(place->config->file, writes ? "preparing" : "checking", descriptor, writes, data,
+                       (size_t)(chunk.end - at), at, error) != PL_OK)
+            return error->status;
         if (!writes && check_chunk(place, data, chunk, seed, &next, error) != PL_OK)
             return error->status;
     }
@@ -192,7 +166,7 @@ static pl_status check_length(const struct gpfs_place *place, int descriptor, st
 {
     struct stat info;
     if (fstat(descriptor, &info) != 0)
-        return fail_file(place, "looking at", -1, error);
+        return place_fail(place->config->file, "looking at", error);
     if (info.st_size != place->cell->file_bytes)
         return pl_fail(error, PL_E_DATA, "'%s' has %lld bytes in the place of %lld", place->config->file,
                        (long long)info.st_size, (long long)place->cell->file_bytes);
@@ -205,13 +179,13 @@ static pl_status visit_file(const struct gpfs_place *place, bool writes, uint64_
     if (!chunk)
         return pl_fail(error, PL_E_NOMEM, "not enough memory to look at the file");
     const int descriptor = open(place->config->file, (writes ? O_WRONLY | O_CREAT : O_RDONLY) | O_CLOEXEC, 0666);
-    pl_status status = descriptor < 0 ? fail_file(place, "opening", -1, error) : PL_OK;
+    pl_status status = descriptor < 0 ? place_fail(place->config->file, "opening", error) : PL_OK;
     if (status == PL_OK)
         status = walk_file(place, writes, seed, descriptor, chunk, error);
     if (status == PL_OK && !writes)
         status = check_length(place, descriptor, error);
     if (descriptor >= 0 && close(descriptor) != 0 && status == PL_OK)
-        status = fail_file(place, "closing", -1, error);
+        status = place_fail(place->config->file, "closing", error);
     free(chunk);
     return status;
 }
@@ -224,20 +198,6 @@ pl_status gpfs_data_check_file(const struct gpfs_place *place, uint64_t seed, st
 pl_status gpfs_data_write_file(const struct gpfs_place *place, struct pl_error *error)
 {
     return visit_file(place, true, 0, error);
-}
-
-pl_status gpfs_data_drop(const struct gpfs_place *place, struct pl_error *error)
-{
-    const int descriptor = open(place->config->file, O_RDWR | O_CLOEXEC);
-    if (descriptor < 0)
-        return fail_file(place, "opening", -1, error);
-    pl_status status = PL_OK;
-    if (fsync(descriptor) != 0)
-        status = fail_file(place, "syncing", -1, error);
-    else if ((errno = posix_fadvise(descriptor, 0, 0, POSIX_FADV_DONTNEED)) != 0)
-        status = fail_file(place, "dropping from the cache", -1, error);
-    close(descriptor);
-    return status;
 }
 
 pl_status gpfs_data_remove(const struct gpfs_place *place, struct pl_error *error)

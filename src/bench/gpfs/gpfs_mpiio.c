@@ -2,6 +2,8 @@
  * under another's name. */
 #include "bench/gpfs/gpfs_trial.h"
 
+#include "measure/info.h"
+
 #include <dlfcn.h>
 #include <limits.h>
 #include <stdio.h>
@@ -46,14 +48,6 @@ static pl_status mpiio_open_coll(struct gpfs_trial *trial, struct gpfs_file *fil
 }
 
 /* ---- what is in force ---- */
-
-static const char *info_get(MPI_Info info, const char *key, char value[MPI_MAX_INFO_VAL + 1])
-{
-    int found = 0;
-    value[0] = '\0';
-    MPI_Info_get(info, key, MPI_MAX_INFO_VAL, value, &found);
-    return found ? value : NULL;
-}
 
 static pl_status fail_force(const struct gpfs_trial *trial, const char *what, const char *is, struct pl_error *error)
 {
@@ -277,35 +271,18 @@ static pl_status mpiio_sync_coll(struct gpfs_trial *trial, struct gpfs_file *fil
 /* ---- closing ---- */
 
 /* All that is in force goes to the first repetition; later ones only repeat what counts. */
-static bool is_noted(const struct gpfs_trial *trial, const char *key)
+static bool is_noted(const void *context, const char *key)
 {
+    const struct gpfs_trial *trial = context;
     if (strncmp(key, "origin:", 7) == 0)
         return false;
     return trial->number == 1 || strcmp(key, "piolet_shipping") == 0 || strcmp(key, "piolet_prefetch") == 0;
 }
 
-static void note_info(struct gpfs_trial *trial, MPI_File handle)
-{
-    MPI_Info info;
-    int count = 0;
-    if (trial->place->rank != 0 || MPI_File_get_info(handle, &info) != MPI_SUCCESS)
-        return;
-    MPI_Info_get_nkeys(info, &count);
-    for (int i = 0; i < count; i++) {
-        char key[MPI_MAX_INFO_KEY + 1], value[MPI_MAX_INFO_VAL + 1];
-        MPI_Info_get_nthkey(info, i, key);
-        if (!is_noted(trial, key) || !info_get(info, key, value))
-            continue;
-        text_format(&trial->used, "%s ", key);
-        text_add_escaped(&trial->used, value);
-        text_add(&trial->used, "\n");
-    }
-    MPI_Info_free(&info);
-}
-
 static pl_status mpiio_close_coll(struct gpfs_trial *trial, struct gpfs_file *file, struct pl_error *error)
 {
-    note_info(trial, file->handle);
+    if (trial->place->rank == 0)
+        info_note_file(file->handle, is_noted, trial, &trial->used);
     const int code = MPI_File_close(&file->handle);
     return code == MPI_SUCCESS ? PL_OK : coll_fail_mpi(error, code, "closing '%s'", trial->place->config->file);
 }

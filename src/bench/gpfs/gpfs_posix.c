@@ -1,23 +1,17 @@
 /* Plain POSIX: each rank writes or reads each piece with a system call of its own, as programs did before MPI-IO. */
 #include "bench/gpfs/gpfs_trial.h"
 
+#include "measure/place.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <unistd.h>
-
-static pl_status fail_errno(const struct gpfs_trial *trial, const char *doing, struct pl_error *error)
-{
-    const char *file = trial->place->config->file;
-    if (errno == ENOSPC)
-        return pl_fail(error, PL_E_SPACE, "%s '%s': no space left on the file system", doing, file);
-    return pl_fail_errno(error, errno, "%s '%s'", doing, file);
-}
 
 static pl_status posix_open_coll(struct gpfs_trial *trial, struct gpfs_file *file, struct pl_error *error)
 {
     const int creates = trial->place->cell->fresh ? O_CREAT : 0;
     file->descriptor = open(trial->place->config->file, O_RDWR | O_CLOEXEC | creates, 0666);
-    return file->descriptor < 0 ? fail_errno(trial, "opening", error) : PL_OK;
+    return file->descriptor < 0 ? place_fail(trial->place->config->file, "opening", error) : PL_OK;
 }
 
 static pl_status posix_ready_coll(struct gpfs_trial *trial, struct gpfs_file *file, struct pl_error *error)
@@ -26,7 +20,7 @@ static pl_status posix_ready_coll(struct gpfs_trial *trial, struct gpfs_file *fi
     if (!cell->fresh || !cell->value[GPFS_PREALLOCATE] || trial->place->rank != 0)
         return PL_OK;
     errno = posix_fallocate(file->descriptor, 0, cell->file_bytes);
-    return errno ? fail_errno(trial, "allocating", error) : PL_OK;
+    return errno ? place_fail(trial->place->config->file, "allocating", error) : PL_OK;
 }
 
 static pl_status posix_view_coll(struct gpfs_trial *trial, struct gpfs_file *file, struct pl_error *error)
@@ -50,7 +44,7 @@ static pl_status move_piece(const struct gpfs_trial *trial, int descriptor, int6
         if (moved < 0 && errno == EINTR)
             continue;
         if (moved < 0)
-            return fail_errno(trial, writes ? "writing" : "reading", error);
+            return place_fail(trial->place->config->file, writes ? "writing" : "reading", error);
         if (moved == 0)
             return pl_fail(error, PL_E_IO, "%s '%s': nothing moved at byte %lld", writes ? "writing" : "reading",
                            trial->place->config->file, (long long)offset);
@@ -71,12 +65,12 @@ static pl_status posix_call(const struct gpfs_trial *trial, struct gpfs_file *fi
 
 static pl_status posix_sync_coll(struct gpfs_trial *trial, struct gpfs_file *file, struct pl_error *error)
 {
-    return fsync(file->descriptor) == 0 ? PL_OK : fail_errno(trial, "syncing", error);
+    return fsync(file->descriptor) == 0 ? PL_OK : place_fail(trial->place->config->file, "syncing", error);
 }
 
 static pl_status posix_close_coll(struct gpfs_trial *trial, struct gpfs_file *file, struct pl_error *error)
 {
-    return close(file->descriptor) == 0 ? PL_OK : fail_errno(trial, "closing", error);
+    return close(file->descriptor) == 0 ? PL_OK : place_fail(trial->place->config->file, "closing", error);
 }
 
 const struct gpfs_mover GPFS_MOVER_POSIX = {.open_coll = posix_open_coll,

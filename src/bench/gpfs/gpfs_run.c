@@ -3,6 +3,7 @@
 #include "bench/gpfs/gpfs_run.h"
 
 #include "base/blockfile.h"
+#include "base/notes.h"
 #include "base/rng.h"
 #include "base/units.h"
 #include "bench/gpfs/gpfs_trial.h"
@@ -26,28 +27,6 @@ struct run {
 };
 
 /* ---- results ---- */
-
-/* Calls `put` for each line "KEY VALUE" of an escaped text. */
-static void each_line(const struct text *lines, struct blockfile_writer *writer,
-                      void (*put)(struct blockfile_writer *writer, const char *key, const char *value))
-{
-    char *copy = text_dup(text_get(lines));
-    char *rest = NULL;
-    for (char *line = copy ? strtok_r(copy, "\n", &rest) : NULL; line; line = strtok_r(NULL, "\n", &rest)) {
-        char *value = strchr(line, ' ');
-        if (!value)
-            continue;
-        *value++ = '\0';
-        text_unescape(value);
-        put(writer, line, value);
-    }
-    free(copy);
-}
-
-static void put_used(struct blockfile_writer *writer, const char *key, const char *value)
-{
-    blockfile_hint(writer, "used", key, value);
-}
 
 static void put_asked(struct blockfile_writer *writer, const struct gpfs_cell *cell,
                       const struct gpfs_contestant *contestant)
@@ -88,7 +67,7 @@ static pl_status write_trial_coll(struct run *run, const struct gpfs_trial *tria
     if (run->rank == 0) {
         blockfile_set(writer);
         put_params(writer, trial->place->cell, trial->contestant, trial->number);
-        each_line(&trial->used, writer, put_used);
+        notes_put_hints_used(&trial->used, writer);
     }
     samples_write_coll(&trial->samples, run->comm, writer);
     if (run->rank != 0)
@@ -211,17 +190,6 @@ static pl_status run_members_coll(struct run *run, int cell, struct pl_error *er
     return status;
 }
 
-/* The communicator of the first `ranks` ranks. */
-static void choose_comm_coll(struct run *run, int ranks)
-{
-    if (run->comm_ranks == ranks)
-        return;
-    if (run->comm != MPI_COMM_NULL)
-        MPI_Comm_free(&run->comm);
-    MPI_Comm_split(run->world, run->rank < ranks ? 0 : MPI_UNDEFINED, run->rank, &run->comm);
-    run->comm_ranks = ranks;
-}
-
 static double estimate_left(const struct run *run, int cell)
 {
     const double each = (MPI_Wtime() - run->began) / (double)run->done;
@@ -258,7 +226,7 @@ static pl_status run_cell_coll(struct run *run, int cell, struct pl_error *error
         return PL_OK;
     if (run->rank == 0)
         job->observer->begin(job->observer->context, &event);
-    choose_comm_coll(run, what->ranks);
+    coll_choose_coll(run->world, what->ranks, &run->comm, &run->comm_ranks);
     pl_status status = PL_OK;
     if (run->comm != MPI_COMM_NULL)
         status = run_members_coll(run, cell, error);
@@ -287,7 +255,7 @@ static pl_status write_head_coll(struct run *run, struct pl_error *error)
     const struct gpfs_config *config = run->job->config;
     if (run->rank == 0) {
         blockfile_begin(run->writer, GPFS_CLASS, config->benchmark->name);
-        each_line(&config->inputs, run->writer, blockfile_input);
+        notes_each(&config->inputs, run->writer, blockfile_input);
         blockfile_fact(run->writer, "mpi", "%s", PIOLET_MPI_NAME);
         blockfile_fact(run->writer, "seed", "%lld", (long long)config->seed);
         blockfile_fact(run->writer, "time_rule", "barrier, access, sync, barrier; the longest of all ranks");

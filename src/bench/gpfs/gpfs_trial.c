@@ -4,6 +4,7 @@
 
 #include "base/rng.h"
 #include "measure/environment.h"
+#include "measure/place.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -76,27 +77,12 @@ void gpfs_place_clear(struct gpfs_place *place)
 
 /* ---- the steps ---- */
 
-/* How a repetition stands: the first failure is the one to report. */
 struct course {
+    struct coll_course agreed;
     struct gpfs_trial *trial;
     const struct gpfs_mover *mover;
     struct gpfs_file file;
-    pl_status status;
-    struct pl_error *error;
-    struct coll_verdict *verdict;
 };
-
-static bool agree_coll(struct course *course, pl_status mine, struct pl_error *mine_error)
-{
-    struct coll_verdict verdict;
-    const pl_status agreed = coll_agree_coll(course->trial->place->comm, mine, mine_error, &verdict);
-    if (agreed != PL_OK && course->status == PL_OK) {
-        course->status = agreed;
-        *course->error = *mine_error;
-        *course->verdict = verdict;
-    }
-    return agreed == PL_OK;
-}
 
 static bool prepare_coll(struct course *course)
 {
@@ -111,8 +97,8 @@ static bool prepare_coll(struct course *course)
     if (place->cell->fresh)
         status = gpfs_data_remove(place, &error);
     else if (place->cell->value[GPFS_CACHE] == GPFS_COLD)
-        status = gpfs_data_drop(place, &error);
-    return agree_coll(course, status, &error);
+        status = place_drop(place->config->file, &error);
+    return coll_course_agree_coll(&course->agreed, status, &error);
 }
 
 static bool open_coll(struct course *course)
@@ -121,12 +107,13 @@ static bool open_coll(struct course *course)
     struct pl_error error;
     MPI_Barrier(trial->place->comm);
     const double begin = MPI_Wtime();
-    const bool opened = agree_coll(course, course->mover->open_coll(trial, &course->file, &error), &error);
+    const bool opened = coll_course_agree_coll(&course->agreed, course->mover->open_coll(trial, &course->file, &error),
+                                               &error);
     samples_time(&trial->samples, "pre_time", MPI_Wtime() - begin);
     if (!opened && course->file.descriptor >= 0)
         close(course->file.descriptor);
     if (opened)
-        agree_coll(course, course->mover->ready_coll(trial, &course->file, &error), &error);
+        coll_course_agree_coll(&course->agreed, course->mover->ready_coll(trial, &course->file, &error), &error);
     return opened;
 }
 
@@ -154,7 +141,7 @@ static void measure_coll(struct course *course)
     trial->total_ns = job * 1e9;
     samples_time(&trial->samples, "access_time", accessed - start);
     samples_time(&trial->samples, "sync_time", synchronised - accessed);
-    agree_coll(course, status, &error);
+    coll_course_agree_coll(&course->agreed, status, &error);
 }
 
 static void check_coll(struct course *course)
@@ -163,30 +150,27 @@ static void check_coll(struct course *course)
     struct pl_error error;
     const pl_status status = trial->place->cell->writes ? gpfs_data_check_file(trial->place, trial->seed, &error)
                                                         : gpfs_data_check_pieces(trial->place, &error);
-    agree_coll(course, status, &error);
+    coll_course_agree_coll(&course->agreed, status, &error);
 }
 
 pl_status gpfs_trial_run_coll(struct gpfs_trial *trial, struct pl_error *error, struct coll_verdict *ret_verdict)
 {
     struct course course = {.trial = trial,
                             .mover = trial->contestant->access == GPFS_POSIX ? &GPFS_MOVER_POSIX : &GPFS_MOVER_MPIIO,
-                            .file = {.descriptor = -1, .handle = MPI_FILE_NULL},
-                            .status = PL_OK,
-                            .error = error,
-                            .verdict = ret_verdict};
-    *ret_verdict = (struct coll_verdict){.status = PL_OK, .rank = -1};
+                            .file = {.descriptor = -1, .handle = MPI_FILE_NULL}};
+    coll_course_init(&course.agreed, trial->place->comm, error, ret_verdict);
     if (!prepare_coll(&course) || !open_coll(&course))
-        return course.status;
-    if (course.status == PL_OK)
+        return course.agreed.status;
+    if (course.agreed.status == PL_OK)
         measure_coll(&course);
     struct pl_error close_error;
     const double begin = MPI_Wtime();
     const pl_status closed = course.mover->close_coll(trial, &course.file, &close_error);
     samples_time(&trial->samples, "post_time", MPI_Wtime() - begin);
-    agree_coll(&course, closed, &close_error);
-    if (course.status == PL_OK)
+    coll_course_agree_coll(&course.agreed, closed, &close_error);
+    if (course.agreed.status == PL_OK)
         check_coll(&course);
-    return course.status;
+    return course.agreed.status;
 }
 
 void gpfs_trial_clear(struct gpfs_trial *trial)

@@ -44,7 +44,7 @@ struct gpfs_trial {
     /* results */
     struct samples samples;
     double total_ns;  /* of the job: the same on all ranks */
-    struct text used; /* rank 0: "KEY VALUE\n", escaped */
+    struct text used; /* notes, on rank 0 */
 };
 
 /* The answer is agreed; ret_verdict tells who failed. The caller clears with gpfs_trial_clear(). */
@@ -97,8 +97,6 @@ pl_status gpfs_data_touched(struct gpfs_place *place, struct pl_error *error);
 /* This rank's share of the file; POSIX calls only. */
 pl_status gpfs_data_write_file(const struct gpfs_place *place, struct pl_error *error);
 pl_status gpfs_data_check_file(const struct gpfs_place *place, uint64_t seed, struct pl_error *error);
-/* Out of the page cache. */
-pl_status gpfs_data_drop(const struct gpfs_place *place, struct pl_error *error);
 /* Rank 0: no file is there. */
 pl_status gpfs_data_remove(const struct gpfs_place *place, struct pl_error *error);
 

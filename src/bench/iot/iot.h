@@ -45,9 +45,9 @@ struct iot_run {
     const char *filename;
     MPI_Info info; /* the hints asked for */
     struct samples samples;
-    struct text params;     /* lines "KEY VALUE" for the results */
-    struct text hints_used; /* lines "KEY VALUE": MPI_File_get_info after open */
-    struct text warnings;   /* lines */
+    struct text params;     /* notes (base/notes.h) for the results */
+    struct text hints_used; /* notes: MPI_File_get_info after open */
+    struct text warnings;   /* notes */
 };
 
 struct iot_test {

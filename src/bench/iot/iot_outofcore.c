@@ -17,10 +17,9 @@
  * The result is proved twice. Every column's sum is kept in memory when it is written and compared whenever it is read:
  * a file changed behind our back, or a lost write, is named by panel and byte. And A x = b is solved with the factors
  * in the file, A being made again from the seed. */
-#include "bench/iot/iot_outofcore.h"
-
 #include "bench/iot/iot_course.h"
 #include "bench/iot/iot_file.h"
+#include "bench/iot/iot_outofcore_panels.h"
 
 #include <errno.h>
 #include <float.h>
@@ -29,381 +28,6 @@
 #include <string.h>
 
 #define RESIDUAL_MAX 16.0 /* the threshold of the Linpack benchmark */
-
-/* Rows `top` to n - 1 of panel k, and this rank's columns of them. */
-struct part {
-    int64_t k, top;
-    int rows, width;
-    int first, columns; /* this rank's, counted from the panel's first */
-};
-
-/* The part that is on its way into `share`. */
-struct stream {
-    struct part part;
-    MPI_Request *requests;
-    int started, landed;
-    double seconds; /* spent on it in MPI calls */
-    pl_status status;
-    struct pl_error error;
-};
-
-struct spent {
-    double read, write, wait, sync, compute, comm, check;
-};
-
-struct outofcore {
-    struct iot_run *run;
-    struct lu_plan plan;
-    int n;
-    bool collective, prefetch, check;
-    MPI_File file;
-    double *own;   /* plan.held panels of n rows: this rank's part of the slab */
-    double *panel; /* the panel that is applied, packed */
-    double *share;
-    int *pivots; /* of all columns; within a panel from 1 */
-    struct outofcore_sums *sums;
-    double *b, *x, *rest; /* rest: A x - b */
-    struct stream stream;
-    int *counts, *places; /* of MPI_Allgatherv */
-    struct spent spent;
-    int64_t slab;
-    struct sample_series *r, *w, *s, *sb;
-};
-
-static double *own_panel(const struct outofcore *o, int64_t i)
-{
-    return o->own + i * o->plan.panel * o->plan.n;
-}
-
-static int64_t byte_of(const struct outofcore *o, int64_t k)
-{
-    return 8 * lu_top(&o->plan, k) * o->plan.n;
-}
-
-/* Adds the time since *since, and begins anew. */
-static void lap(double *since, double *total)
-{
-    const double now = MPI_Wtime();
-    *total += now - *since;
-    *since = now;
-}
-
-/* No rank works with what another one failed to read. The words stay with the rank that failed: the course asks for
- * them at the end of the step. */
-static bool go_on_coll(struct outofcore *o, pl_status status)
-{
-    double since = MPI_Wtime();
-    const int fine = status == PL_OK;
-    int all_fine = 0;
-    MPI_Allreduce(&fine, &all_fine, 1, MPI_INT, MPI_MIN, o->run->comm);
-    lap(&since, &o->spent.comm);
-    return all_fine;
-}
-
-/* ---- sums ---- */
-
-/* `column` begins at row `top` of a column of panel k: row 0, or that of the diagonal block. */
-static struct outofcore_sums sums_of(const struct outofcore *o, int64_t k, int64_t top, const double *column)
-{
-    const int64_t diagonal = lu_top(&o->plan, k);
-    return (struct outofcore_sums){.upper = lu_sum(column, diagonal - top),
-                                   .lower = lu_sum(column + (diagonal - top), o->plan.n - diagonal)};
-}
-
-static void note_sums(struct outofcore *o, int64_t k, const double *panel)
-{
-    double since = MPI_Wtime();
-    for (int64_t c = 0; o->check && c < lu_width(&o->plan, k); c++)
-        o->sums[lu_top(&o->plan, k) + c] = sums_of(o, k, 0, panel + c * o->plan.n);
-    lap(&since, &o->spent.check);
-}
-
-static pl_status compare_sums(struct outofcore *o, const struct part *part, const double *columns,
-                              struct pl_error *error)
-{
-    for (int64_t c = 0; c < part->columns; c++) {
-        const int64_t column = lu_top(&o->plan, part->k) + part->first + c;
-        const struct outofcore_sums is = sums_of(o, part->k, part->top, columns + c * part->rows);
-        const struct outofcore_sums was = o->sums[column];
-        const bool upper_differs = part->top == 0 && is.upper != was.upper;
-        if (!upper_differs && is.lower == was.lower)
-            continue;
-        const int64_t begin = upper_differs ? 0 : lu_top(&o->plan, part->k);
-        const int64_t end = upper_differs && is.lower == was.lower ? lu_top(&o->plan, part->k) : o->plan.n;
-        return pl_fail(error, PL_E_DATA,
-                       "reading panel %lld: column %lld, bytes %lld to %lld of '%s', is not what was written (sums "
-                       "differ); the file was changed behind our back, or the write was lost",
-                       (long long)part->k, (long long)column, (long long)(8 * (column * o->plan.n + begin)),
-                       (long long)(8 * (column * o->plan.n + end) - 1), o->run->filename);
-    }
-    return PL_OK;
-}
-
-static pl_status check_sums(struct outofcore *o, const struct part *part, const double *columns, struct pl_error *error)
-{
-    double since = MPI_Wtime();
-    const pl_status status = o->check ? compare_sums(o, part, columns, error) : PL_OK;
-    lap(&since, &o->spent.check);
-    return status;
-}
-
-/* ---- whole panels of this rank ---- */
-
-static pl_status judge(const struct outofcore *o, const char *doing, int64_t k, int wanted, int code,
-                       const MPI_Status *moved, struct pl_error *error)
-{
-    if (code != MPI_SUCCESS)
-        return coll_fail_mpi(error, code, "%s panel %lld at byte %lld of '%s'", doing, (long long)k,
-                             (long long)byte_of(o, k), o->run->filename);
-    int count = 0;
-    if (wanted > 0)
-        MPI_Get_count(moved, MPI_DOUBLE, &count);
-    if (count == wanted)
-        return PL_OK;
-    return pl_fail(error, PL_E_SYSTEM, "%s panel %lld at byte %lld of '%s': only %d of %d numbers moved", doing,
-                   (long long)k, (long long)byte_of(o, k), o->run->filename, count, wanted);
-}
-
-/* Collective calls see the file through a view; with explicit offsets it is that of doubles from the first one on. */
-static pl_status plain_view_coll(struct outofcore *o, struct pl_error *error)
-{
-    const int code = MPI_File_set_view(o->file, 0, MPI_DOUBLE, MPI_DOUBLE, "native", o->run->info);
-    return code == MPI_SUCCESS ? PL_OK : coll_fail_mpi(error, code, "setting the view of '%s'", o->run->filename);
-}
-
-static int move(struct outofcore *o, bool writes, int64_t offset, double *panel, int count, MPI_Status *moved)
-{
-    if (writes)
-        return o->collective ? MPI_File_write_at_all(o->file, offset, panel, count, MPI_DOUBLE, moved)
-                             : MPI_File_write_at(o->file, offset, panel, count, MPI_DOUBLE, moved);
-    return o->collective ? MPI_File_read_at_all(o->file, offset, panel, count, MPI_DOUBLE, moved)
-                         : MPI_File_read_at(o->file, offset, panel, count, MPI_DOUBLE, moved);
-}
-
-/* All panels of the slab, one call for each. A rank that has no such panel, or has failed, takes part with nothing. */
-static pl_status move_slab_coll(struct outofcore *o, bool writes, struct pl_error *error)
-{
-    pl_status status = o->collective ? plain_view_coll(o, error) : PL_OK;
-    for (int64_t i = 0; i < o->plan.held; i++) {
-        const int64_t k = lu_panel_at(&o->plan, o->slab, i, o->run->rank);
-        const bool mine = k < o->plan.panels && status == PL_OK;
-        const int count = mine ? (int)(o->plan.n * lu_width(&o->plan, k)) : 0;
-        if (!mine && !o->collective)
-            continue;
-        MPI_Status moved;
-        const double begin = MPI_Wtime();
-        const int code = move(o, writes, mine ? byte_of(o, k) / 8 : 0, own_panel(o, i), count, &moved);
-        const double seconds = MPI_Wtime() - begin;
-        *(writes ? &o->spent.write : &o->spent.read) += seconds;
-        struct sample_series *series = writes ? o->w : o->r;
-        if (mine)
-            series->values[series->count++] = seconds;
-        if (status == PL_OK)
-            status = judge(o, writes ? "writing" : "reading", k, count, code, &moved, error);
-    }
-    return status;
-}
-
-static pl_status read_slab_coll(struct outofcore *o, struct pl_error *error)
-{
-    pl_status status = move_slab_coll(o, false, error);
-    for (int64_t i = 0; i < o->plan.held && status == PL_OK; i++) {
-        const int64_t k = lu_panel_at(&o->plan, o->slab, i, o->run->rank);
-        if (k >= o->plan.panels)
-            break;
-        const int width = (int)lu_width(&o->plan, k);
-        const struct part whole = {.k = k, .rows = o->n, .width = width, .columns = width};
-        status = check_sums(o, &whole, own_panel(o, i), error);
-    }
-    return status;
-}
-
-/* What a rank wrote becomes visible to the others by this sequence only. */
-static pl_status settle_coll(struct outofcore *o, struct pl_error *error)
-{
-    double since = MPI_Wtime();
-    const pl_status status = iot_file_sync_coll(o->run, o->file, error);
-    MPI_Barrier(o->run->comm);
-    struct pl_error second_error;
-    const pl_status second = iot_file_sync_coll(o->run, o->file, &second_error);
-    lap(&since, &o->spent.sync);
-    if (status == PL_OK && second != PL_OK)
-        *error = second_error;
-    return status != PL_OK ? status : second;
-}
-
-/* ---- streamed panels ---- */
-
-static struct part part_of(const struct outofcore *o, int64_t k, bool whole)
-{
-    const int64_t width = lu_width(&o->plan, k), top = whole ? 0 : lu_top(&o->plan, k);
-    const int64_t P = o->run->nprocs, rank = o->run->rank;
-    const int64_t first = rank * width / P, next = (rank + 1) * width / P;
-    return (struct part){.k = k,
-                         .top = top,
-                         .rows = (int)(o->plan.n - top),
-                         .width = (int)width,
-                         .first = (int)first,
-                         .columns = (int)(next - first)};
-}
-
-/* A call for each column: contiguous, so that MPI can hand it to the system and leave us to compute. (Through a view
- * an independent call is emulated, and ROMIO does that before it returns.) */
-static int start_independent(struct outofcore *o, const struct part *part)
-{
-    struct stream *stream = &o->stream;
-    int code = MPI_SUCCESS;
-    for (int c = 0; c < part->columns && code == MPI_SUCCESS; c++) {
-        const MPI_Offset at = (lu_top(&o->plan, part->k) + part->first + c) * o->plan.n + part->top;
-        code = MPI_File_iread_at(o->file, at, o->share + (int64_t)c * part->rows, part->rows, MPI_DOUBLE,
-                                 &stream->requests[stream->started]);
-        stream->started += code == MPI_SUCCESS;
-    }
-    return code;
-}
-
-/* One call: the view shows the part of the panel as if nothing else were in the file. A rank whose view failed takes
- * part with nothing. */
-static int start_coll(struct outofcore *o, const struct part *part)
-{
-    struct stream *stream = &o->stream;
-    MPI_Datatype type;
-    MPI_Type_vector(part->width, part->rows, o->n, MPI_DOUBLE, &type);
-    MPI_Type_commit(&type);
-    const MPI_Offset begin = byte_of(o, part->k) + 8 * part->top;
-    const int view = MPI_File_set_view(o->file, begin, MPI_DOUBLE, type, "native", o->run->info);
-    MPI_Type_free(&type);
-    const int count = view == MPI_SUCCESS ? part->columns * part->rows : 0;
-    const int code = MPI_File_iread_at_all(o->file, (MPI_Offset)part->first * part->rows, o->share, count, MPI_DOUBLE,
-                                           &stream->requests[0]);
-    stream->started = code == MPI_SUCCESS;
-    return view != MPI_SUCCESS ? view : code;
-}
-
-static void stream_start_coll(struct outofcore *o, struct part part)
-{
-    struct stream *stream = &o->stream;
-    stream->part = part;
-    stream->started = stream->landed = 0;
-    stream->status = PL_OK;
-    const double begin = MPI_Wtime();
-    const int code = o->collective ? start_coll(o, &part) : start_independent(o, &part);
-    stream->seconds = MPI_Wtime() - begin;
-    if (code != MPI_SUCCESS)
-        stream->status = coll_fail_mpi(&stream->error, code, "starting to read panel %lld at byte %lld of '%s'",
-                                       (long long)part.k, (long long)byte_of(o, part.k), o->run->filename);
-}
-
-static void stream_land(struct outofcore *o, int code, const MPI_Status *moved)
-{
-    struct stream *stream = &o->stream;
-    const struct part *part = &stream->part;
-    const int wanted = o->collective ? part->columns * part->rows : part->rows;
-    stream->landed++;
-    if (stream->status == PL_OK)
-        stream->status = judge(o, "reading", part->k, wanted, code, moved, &stream->error);
-}
-
-/* Between two pieces of computation: many MPI libraries move data only while they are called. */
-static void stream_poke(struct outofcore *o)
-{
-    struct stream *stream = &o->stream;
-    const double begin = MPI_Wtime();
-    for (int done = 1; done && stream->landed < stream->started;) {
-        MPI_Status moved;
-        const int code = MPI_Test(&stream->requests[stream->landed], &done, &moved);
-        if (done || code != MPI_SUCCESS)
-            stream_land(o, code, &moved);
-    }
-    const double seconds = MPI_Wtime() - begin;
-    stream->seconds += seconds;
-    o->spent.compute -= seconds; /* whoever computes counts it in */
-}
-
-static pl_status stream_finish(struct outofcore *o, struct pl_error *error)
-{
-    struct stream *stream = &o->stream;
-    const double begin = MPI_Wtime();
-    while (stream->landed < stream->started) {
-        MPI_Status moved;
-        const int code = MPI_Wait(&stream->requests[stream->landed], &moved);
-        stream_land(o, code, &moved);
-    }
-    stream->seconds += MPI_Wtime() - begin;
-    o->spent.read += stream->seconds;
-    o->spent.wait += stream->seconds;
-    o->s->values[o->s->count++] = stream->seconds;
-    o->sb->values[o->sb->count++] = 8.0 * stream->part.columns * stream->part.rows;
-    if (stream->status == PL_OK)
-        stream->status = check_sums(o, &stream->part, o->share, &stream->error);
-    if (stream->status != PL_OK)
-        *error = stream->error;
-    return stream->status;
-}
-
-/* A file that was cut off must be noticed before a read is started: with OMPIO a non-blocking one across the end of the
- * file never ends. (One that is under way when the file is cut off is lost there.) */
-static pl_status check_length(struct outofcore *o, struct pl_error *error)
-{
-    MPI_Offset bytes = 0;
-    const int code = MPI_File_get_size(o->file, &bytes);
-    if (code != MPI_SUCCESS)
-        return coll_fail_mpi(error, code, "asking for the size of '%s'", o->run->filename);
-    if (bytes >= o->run->set.file_bytes)
-        return PL_OK;
-    return pl_fail(error, PL_E_DATA,
-                   "'%s' has only %lld of its %lld bytes: it was cut off behind our back, or what was written is lost",
-                   o->run->filename, (long long)bytes, (long long)o->run->set.file_bytes);
-}
-
-/* From the shares of all ranks to the whole part, in `panel`; `share` is free then. */
-static void gather_coll(struct outofcore *o)
-{
-    const struct part part = o->stream.part;
-    const int64_t P = o->run->nprocs;
-    if (P == 1) {
-        double *panel = o->panel;
-        o->panel = o->share;
-        o->share = panel;
-        return;
-    }
-    double since = MPI_Wtime();
-    for (int64_t rank = 0; rank < P; rank++) {
-        o->places[rank] = (int)(rank * part.width / P) * part.rows;
-        o->counts[rank] = (int)((rank + 1) * part.width / P) * part.rows - o->places[rank];
-    }
-    MPI_Allgatherv(o->share, part.columns * part.rows, MPI_DOUBLE, o->panel, o->counts, o->places, MPI_DOUBLE,
-                   o->run->comm);
-    lap(&since, &o->spent.comm);
-}
-
-/* What is done with panel k, or its lower part, in o->panel. */
-typedef void panel_use(struct outofcore *o, int64_t k);
-
-/* Panels 0 to count - 1, upwards and without their upper parts, or downwards and whole. */
-static pl_status stream_coll(struct outofcore *o, int64_t count, bool downwards, panel_use *use, struct pl_error *error)
-{
-    pl_status status = check_length(o, error);
-    if (!go_on_coll(o, status))
-        return status;
-    for (int64_t j = 0; j < count; j++) {
-        const int64_t k = downwards ? count - 1 - j : j, next = downwards ? k - 1 : k + 1;
-        if (j == 0 || !o->prefetch)
-            stream_start_coll(o, part_of(o, k, downwards));
-        status = stream_finish(o, error);
-        if (status == PL_OK)
-            status = check_length(o, error);
-        if (!go_on_coll(o, status))
-            return status;
-        gather_coll(o);
-        if (j + 1 < count && o->prefetch)
-            stream_start_coll(o, part_of(o, next, downwards));
-        double since = MPI_Wtime();
-        use(o, k);
-        lap(&since, &o->spent.compute);
-    }
-    return PL_OK;
-}
 
 /* ---- decomposition ---- */
 
@@ -415,8 +39,9 @@ static void apply(struct outofcore *o, int64_t k)
         const int64_t target = lu_panel_at(&o->plan, o->slab, i, o->run->rank);
         if (target <= k || target >= o->plan.panels)
             continue;
-        lu_apply(o->panel, rows, width, o->pivots + top, own_panel(o, i) + top, (int)lu_width(&o->plan, target), o->n);
-        stream_poke(o);
+        lu_apply(o->panel, rows, width, o->pivots + top, outofcore_own_panel(o, i) + top,
+                 (int)lu_width(&o->plan, target), o->n);
+        outofcore_stream_poke(o);
     }
 }
 
@@ -424,13 +49,13 @@ static void apply(struct outofcore *o, int64_t k)
 static pl_status factor_own(struct outofcore *o, int64_t k, struct pl_error *error)
 {
     const int64_t top = lu_top(&o->plan, k), rows = o->plan.n - top, width = lu_width(&o->plan, k);
-    double *own = own_panel(o, k / o->plan.nprocs % o->plan.held);
+    double *own = outofcore_own_panel(o, k / o->plan.nprocs % o->plan.held);
     double since = MPI_Wtime();
     const int column = lu_factor(own + top, (int)rows, (int)width, o->n, o->pivots + top);
     for (int64_t c = 0; c < width; c++)
         memcpy(o->panel + c * rows, own + c * o->plan.n + top, (size_t)rows * 8);
-    lap(&since, &o->spent.compute);
-    note_sums(o, k, own);
+    outofcore_lap(&since, &o->spent.compute);
+    outofcore_note_sums(o, k, own);
     if (column == 0)
         return PL_OK;
     return pl_fail(error, PL_E_DATA, "factoring panel %lld: no pivot in column %lld: the matrix is singular",
@@ -445,7 +70,7 @@ static void share_panel_coll(struct outofcore *o, int64_t k)
     MPI_Bcast(o->pivots + top, (int)width, MPI_INT, owner, o->run->comm);
     MPI_Bcast(o->sums + top, (int)(2 * width), MPI_UINT64_T, owner, o->run->comm);
     MPI_Bcast(o->panel, (int)((o->plan.n - top) * width), MPI_DOUBLE, owner, o->run->comm);
-    lap(&since, &o->spent.comm);
+    outofcore_lap(&since, &o->spent.comm);
 }
 
 /* The slab's own panels, one after the other: factored by the owner, applied by all to those behind it. */
@@ -454,42 +79,42 @@ static pl_status factor_inside_coll(struct outofcore *o, struct pl_error *error)
     const int64_t end = lu_slab_first(&o->plan, o->slab + 1);
     for (int64_t k = lu_slab_first(&o->plan, o->slab); k < end; k++) {
         pl_status status = k % o->run->nprocs == o->run->rank ? factor_own(o, k, error) : PL_OK;
-        if (!go_on_coll(o, status))
+        if (!outofcore_go_on_coll(o, status))
             return status;
         share_panel_coll(o, k);
         double since = MPI_Wtime();
         apply(o, k);
-        lap(&since, &o->spent.compute);
+        outofcore_lap(&since, &o->spent.compute);
     }
     return PL_OK;
 }
 
 static pl_status factor_slab_coll(struct outofcore *o, struct pl_error *error)
 {
-    pl_status status = read_slab_coll(o, error);
-    if (!go_on_coll(o, status))
+    pl_status status = outofcore_read_slab_coll(o, error);
+    if (!outofcore_go_on_coll(o, status))
         return status;
-    status = stream_coll(o, lu_slab_first(&o->plan, o->slab), false, apply, error);
-    if (!go_on_coll(o, status))
+    status = outofcore_stream_coll(o, lu_slab_first(&o->plan, o->slab), false, apply, error);
+    if (!outofcore_go_on_coll(o, status))
         return status;
     status = factor_inside_coll(o, error);
-    if (!go_on_coll(o, status))
+    if (!outofcore_go_on_coll(o, status))
         return status;
-    status = move_slab_coll(o, true, error);
-    if (!go_on_coll(o, status))
+    status = outofcore_move_slab_coll(o, true, error);
+    if (!outofcore_go_on_coll(o, status))
         return status;
-    return settle_coll(o, error);
+    return outofcore_make_visible_coll(o, error);
 }
 
 static pl_status outofcore_factor_coll(void *test, struct pl_error *error)
 {
     struct outofcore *o = test;
-    o->spent = (struct spent){0};
+    o->spent = (struct outofcore_spent){0};
     pl_status status = PL_OK;
     const double begin = MPI_Wtime();
     for (o->slab = 0; o->slab < o->plan.slabs; o->slab++) {
         status = factor_slab_coll(o, error);
-        if (!go_on_coll(o, status))
+        if (!outofcore_go_on_coll(o, status))
             break;
     }
     const double n = o->n, seconds = MPI_Wtime() - begin;
@@ -540,10 +165,10 @@ static pl_status outofcore_solve_coll(void *test, struct pl_error *error)
 {
     struct outofcore *o = test;
     memcpy(o->x, o->b, (size_t)o->n * sizeof *o->x);
-    pl_status status = stream_coll(o, o->plan.panels, false, use_lower, error);
-    if (!go_on_coll(o, status))
+    pl_status status = outofcore_stream_coll(o, o->plan.panels, false, use_lower, error);
+    if (!outofcore_go_on_coll(o, status))
         return status;
-    return stream_coll(o, o->plan.panels, true, use_whole, error);
+    return outofcore_stream_coll(o, o->plan.panels, true, use_whole, error);
 }
 
 static double largest(const double *values, int count)
@@ -645,7 +270,7 @@ static pl_status outofcore_open_coll(void *test, struct pl_error *error)
 {
     struct outofcore *o = test;
     const pl_status status = iot_file_open_coll(o->run, o->run->comm, &o->file, error);
-    return status == PL_OK ? plain_view_coll(o, error) : status;
+    return status == PL_OK ? outofcore_view_coll(o, error) : status;
 }
 
 static pl_status outofcore_preallocate_coll(void *test, struct pl_error *error)
@@ -663,20 +288,21 @@ static pl_status outofcore_fill_coll(void *test, struct pl_error *error)
             const int64_t k = lu_panel_at(&o->plan, o->slab, i, o->run->rank);
             if (k >= o->plan.panels)
                 break;
-            lu_fill(o->run->seed, byte_of(o, k) / 8, own_panel(o, i), lu_width(&o->plan, k) * o->plan.n);
-            note_sums(o, k, own_panel(o, i));
+            lu_fill(o->run->seed, outofcore_byte_of(o, k) / 8, outofcore_own_panel(o, i),
+                    lu_width(&o->plan, k) * o->plan.n);
+            outofcore_note_sums(o, k, outofcore_own_panel(o, i));
         }
-        const pl_status status = move_slab_coll(o, true, error);
-        if (!go_on_coll(o, status))
+        const pl_status status = outofcore_move_slab_coll(o, true, error);
+        if (!outofcore_go_on_coll(o, status))
             return status;
     }
     /* On a full disk OMPIO's collective writes succeed all the same, and the sync would hang. */
-    return check_length(o, error);
+    return outofcore_check_length(o, error);
 }
 
 static pl_status outofcore_settle_coll(void *test, struct pl_error *error)
 {
-    return settle_coll(test, error);
+    return outofcore_make_visible_coll(test, error);
 }
 
 static pl_status outofcore_close_coll(void *test, struct pl_error *error)

@@ -1,7 +1,9 @@
 /* What tests of every class use while they run. */
+#include "base/notes.h"
 #include "base/units.h"
 #include "bench/iot/iot.h"
 #include "measure/environment.h"
+#include "measure/info.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -94,10 +96,7 @@ static void add_note(struct text *notes, const char *key, const char *format, va
 {
     char value[1024];
     vsnprintf(value, sizeof value, format, args);
-    if (key)
-        text_format(notes, "%s ", key);
-    text_add_escaped(notes, value);
-    text_add(notes, "\n");
+    notes_add(notes, key, value);
 }
 
 void iot_param(struct iot_run *run, const char *key, const char *format, ...)
@@ -118,23 +117,7 @@ void iot_warn(struct iot_run *run, const char *format, ...)
 
 void iot_note_hints(struct iot_run *run, MPI_File file)
 {
-    MPI_Info info;
-    int count = 0;
-    if (MPI_File_get_info(file, &info) != MPI_SUCCESS)
-        return;
-    MPI_Info_get_nkeys(info, &count);
-    for (int i = 0; i < count; i++) {
-        char key[MPI_MAX_INFO_KEY + 1], value[MPI_MAX_INFO_VAL + 1];
-        int found = 0;
-        MPI_Info_get_nthkey(info, i, key);
-        MPI_Info_get(info, key, MPI_MAX_INFO_VAL, value, &found);
-        if (!found)
-            continue;
-        text_format(&run->hints_used, "%s ", key);
-        text_add_escaped(&run->hints_used, value);
-        text_add(&run->hints_used, "\n");
-    }
-    MPI_Info_free(&info);
+    info_note_file(file, NULL, NULL, &run->hints_used);
 }
 
 const char *iot_local_path(const char *filename)

@@ -1,5 +1,6 @@
 #include "bench/iot/iot_suite.h"
 
+#include "base/notes.h"
 #include "base/rng.h"
 #include "base/units.h"
 #include "measure/environment.h"
@@ -83,41 +84,9 @@ static pl_status make_info(const struct spec_block *block, size_t variant, MPI_I
     return PL_OK;
 }
 
-/* Lines "KEY VALUE", escaped, as the tests left them. */
-static void put_lines(struct blockfile_writer *writer, const struct text *lines,
-                      void (*put)(struct blockfile_writer *, const char *key, const char *value))
-{
-    char *copy = text_dup(text_get(lines));
-    char *rest = NULL;
-    for (char *line = copy ? strtok_r(copy, "\n", &rest) : NULL; line; line = strtok_r(NULL, "\n", &rest)) {
-        char *value = strchr(line, ' ');
-        if (value)
-            *value++ = '\0';
-        text_unescape(value ? value : line);
-        put(writer, line, value ? value : "");
-    }
-    free(copy);
-}
-
 static void put_param(struct blockfile_writer *writer, const char *key, const char *value)
 {
     blockfile_param(writer, key, "%s", value);
-}
-
-static void put_used(struct blockfile_writer *writer, const char *key, const char *value)
-{
-    blockfile_hint(writer, "used", key, value);
-}
-
-static void put_warnings(struct blockfile_writer *writer, const struct text *lines)
-{
-    char *copy = text_dup(text_get(lines));
-    char *rest = NULL;
-    for (char *line = copy ? strtok_r(copy, "\n", &rest) : NULL; line; line = strtok_r(NULL, "\n", &rest)) {
-        text_unescape(line);
-        blockfile_warning(writer, line);
-    }
-    free(copy);
 }
 
 static pl_status write_set_coll(struct suite *suite, const struct iot_run *run, const struct coll_verdict *verdict,
@@ -126,16 +95,16 @@ static pl_status write_set_coll(struct suite *suite, const struct iot_run *run, 
     struct blockfile_writer *writer = suite->writer;
     if (suite->rank == 0) {
         blockfile_set(writer);
-        put_lines(writer, &run->params, put_param);
+        notes_each(&run->params, writer, put_param);
         for (size_t i = 0; i < run->block->hint_count; i++)
             blockfile_hint(writer, "asked", run->block->hints[i].key,
                            spec_hint_value(&run->block->hints[i], run->variant));
-        put_lines(writer, &run->hints_used, put_used);
+        notes_put_hints_used(&run->hints_used, writer);
     }
     samples_write_coll(&run->samples, suite->comm, writer);
     pl_status status = PL_OK;
     if (suite->rank == 0) {
-        put_warnings(writer, &run->warnings);
+        notes_put_warnings(&run->warnings, writer);
         if (verdict->status != PL_OK)
             blockfile_error(writer, pl_status_name(verdict->status), verdict->rank, verdict->text);
         status = blockfile_end_set(writer, error);

@@ -91,7 +91,7 @@ struct piobench_config {
     int64_t seed;
     char mpis[PIOBENCH_LIST_MAX][PIOBENCH_MPI_MAX]; /* launches that alternate; none: this MPI alone */
     int mpi_count;
-    struct text inputs; /* "KEY VALUE\n" as given, escaped: what a block's head tells, and a resumed run reads */
+    struct text inputs; /* notes, as given: what a block's head tells, and a resumed run reads */
 };
 
 /* {0} and defaults; the caller clears. */

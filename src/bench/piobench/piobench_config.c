@@ -1,6 +1,7 @@
 /* Settings, as options and as lines of a block's head: one table row for each. */
 #include "bench/piobench/piobench.h"
 
+#include "base/notes.h"
 #include "base/units.h"
 
 #include <stdio.h>
@@ -350,9 +351,7 @@ pl_status piobench_config_set(struct piobench_config *config, const char *key, c
             continue;
         if (SETTINGS[i].set(config, key, value, error) != PL_OK)
             return error->status;
-        text_format(&config->inputs, "%s ", key);
-        text_add_escaped(&config->inputs, value);
-        text_add(&config->inputs, "\n");
+        notes_add(&config->inputs, key, value);
         return config->inputs.failed ? pl_fail(error, PL_E_NOMEM, "not enough memory") : PL_OK;
     }
     return pl_fail(error, PL_E_USAGE, "'%s' is not a setting of piobench", key);

@@ -3,8 +3,8 @@
 #include "bench/piobench/piobench_trial.h"
 
 #include "base/rng.h"
+#include "measure/place.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -60,30 +60,6 @@ static struct share share_of(const struct piobench_place *place)
     return (struct share){first, first + each < elements ? first + each : elements};
 }
 
-static pl_status fail_file(const struct piobench_place *place, const char *doing, ssize_t done, struct pl_error *error)
-{
-    if (done >= 0)
-        return pl_fail(error, PL_E_DATA, "%s '%s': it ends too early", doing, place->config->file);
-    if (errno == ENOSPC)
-        return pl_fail(error, PL_E_SPACE, "%s '%s': no space left on the file system", doing, place->config->file);
-    return pl_fail_errno(error, errno, "%s '%s'", doing, place->config->file);
-}
-
-/* pread or pwrite of exactly `bytes`; what a signal or a full disk cut short goes on, or fails. */
-static ssize_t move_all(int descriptor, bool writes, char *data, size_t bytes, int64_t offset)
-{
-    for (size_t done = 0; done < bytes;) {
-        const ssize_t moved = writes ? pwrite(descriptor, data + done, bytes - done, offset + (int64_t)done)
-                                     : pread(descriptor, data + done, bytes - done, offset + (int64_t)done);
-        if (moved < 0 && errno == EINTR)
-            continue;
-        if (moved <= 0)
-            return moved;
-        done += (size_t)moved;
-    }
-    return (ssize_t)bytes;
-}
-
 static pl_status walk_file(const struct piobench_place *place, bool writes, uint64_t seed, int descriptor,
                            uint64_t *chunk, struct pl_error *error)
 {
@@ -92,10 +68,9 @@ static pl_status walk_file(const struct piobench_place *place, bool writes, uint
         const int64_t count = share.end - at < CHUNK ? share.end - at : CHUNK;
         for (int64_t i = 0; i < count && writes; i++)
             chunk[i] = piobench_data_at(seed, at + i);
-        const ssize_t moved = move_all(descriptor, writes, (char *)chunk, (size_t)count * PIOBENCH_ELEMENT,
-                                       at * PIOBENCH_ELEMENT);
-        if (moved <= 0)
-            return fail_file(place, writes ? "preparing" : "checking", moved, error);
+        if (place_move(place->config->file, writes ? "preparing" : "checking", descriptor, writes, chunk,
+                       (size_t)count * PIOBENCH_ELEMENT, at * PIOBENCH_ELEMENT, error) != PL_OK)
+            return error->status;
         for (int64_t i = 0; i < count && !writes; i++)
             if (chunk[i] != piobench_data_at(seed, at + i))
                 return fail_data(place, at + i, error);
@@ -112,11 +87,11 @@ static pl_status visit_file(const struct piobench_place *place, bool writes, uin
                                 0666);
     pl_status status = PL_OK;
     if (descriptor < 0)
-        status = fail_file(place, "opening", -1, error);
+        status = place_fail(place->config->file, "opening", error);
     else
         status = walk_file(place, writes, seed, descriptor, chunk, error);
     if (descriptor >= 0 && close(descriptor) != 0 && status == PL_OK)
-        status = fail_file(place, "closing", -1, error);
+        status = place_fail(place->config->file, "closing", error);
     free(chunk);
     return status;
 }
@@ -129,18 +104,4 @@ pl_status piobench_data_check_file(const struct piobench_place *place, uint64_t 
 pl_status piobench_data_write_file(const struct piobench_place *place, uint64_t seed, struct pl_error *error)
 {
     return visit_file(place, true, seed, error);
-}
-
-pl_status piobench_data_drop(const struct piobench_place *place, struct pl_error *error)
-{
-    const int descriptor = open(place->config->file, O_RDWR | O_CLOEXEC);
-    if (descriptor < 0)
-        return errno == ENOENT ? PL_OK : fail_file(place, "opening", -1, error); /* a fresh file: nothing is cached */
-    pl_status status = PL_OK;
-    if (fsync(descriptor) != 0)
-        status = fail_file(place, "syncing", -1, error);
-    else if ((errno = posix_fadvise(descriptor, 0, 0, POSIX_FADV_DONTNEED)) != 0)
-        status = fail_file(place, "dropping from the cache", -1, error);
-    close(descriptor);
-    return status;
 }

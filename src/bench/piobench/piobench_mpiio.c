@@ -1,6 +1,9 @@
 /* MPI-IO: one call moves everything. Whose MPI-IO and which algorithm is said by hints, and looked up afterwards. */
 #include "bench/piobench/piobench_trial.h"
 
+#include "base/notes.h"
+#include "measure/info.h"
+
 #include <dlfcn.h>
 #include <link.h>
 #include <stdio.h>
@@ -47,36 +50,12 @@ static pl_status mpiio_open_coll(struct piobench_trial *trial, struct piobench_f
 
 /* ---- what is in force ---- */
 
-static bool info_get(MPI_Info info, const char *key, char value[MPI_MAX_INFO_VAL + 1])
+/* The engine's are told after the access, when it may have changed its mind. */
+static bool is_noted(const void *context, const char *key)
 {
-    int found = 0;
-    value[0] = '\0';
-    MPI_Info_get(info, key, MPI_MAX_INFO_VAL, value, &found);
-    return found;
-}
-
-static void note_key(struct piobench_trial *trial, MPI_Info info, const char *key)
-{
-    char value[MPI_MAX_INFO_VAL + 1];
-    if (!info_get(info, key, value))
-        return;
-    text_format(&trial->used, "%s ", key);
-    text_add_escaped(&trial->used, value);
-    text_add(&trial->used, "\n");
-}
-
-static void note_all_keys(struct piobench_trial *trial, MPI_Info info)
-{
-    int count = 0;
-    MPI_Info_get_nkeys(info, &count);
-    for (int i = 0; i < count; i++) {
-        char key[MPI_MAX_INFO_KEY + 1];
-        MPI_Info_get_nthkey(info, i, key);
-        /* the engine's are told after the access, when it may have changed its mind */
-        if (strncmp(key, "origin:", 7) != 0 && strncmp(key, "piolet_strategy_", 16) != 0 &&
-            strncmp(key, "piolet_why_", 11) != 0)
-            note_key(trial, info, key);
-    }
+    (void)context;
+    return strncmp(key, "origin:", 7) != 0 && strncmp(key, "piolet_strategy_", 16) != 0 &&
+           strncmp(key, "piolet_why_", 11) != 0;
 }
 
 /* Open MPI's info does not tell whose MPI-IO it is: the components that it has loaded do. */
@@ -136,7 +115,7 @@ static pl_status mpiio_ready_coll(struct piobench_trial *trial, struct piobench_
         return coll_fail_mpi(error, asked, "setting the view of '%s'", place->config->file);
     const pl_status status = check_in_force(trial, info, error);
     if (place->rank == 0 && trial->number == 1) {
-        note_all_keys(trial, info);
+        info_note(info, is_noted, NULL, &trial->used);
         if (!trial->contestant->algorithm->strategy)
             note_components(trial);
     }
@@ -167,8 +146,13 @@ static void note_strategy(struct piobench_trial *trial, MPI_File handle)
     if (trial->place->rank != 0 || MPI_File_get_info(handle, &info) != MPI_SUCCESS)
         return;
     const bool writes = trial->place->cell->writes;
-    note_key(trial, info, writes ? "piolet_strategy_write" : "piolet_strategy_read");
-    note_key(trial, info, writes ? "piolet_why_write" : "piolet_why_read");
+    const char *const keys[] = {writes ? "piolet_strategy_write" : "piolet_strategy_read",
+                                writes ? "piolet_why_write" : "piolet_why_read"};
+    for (int i = 0; i < 2; i++) {
+        char value[MPI_MAX_INFO_VAL + 1];
+        if (info_get(info, keys[i], value))
+            notes_add(&trial->used, keys[i], value);
+    }
     MPI_Info_free(&info);
 }
 

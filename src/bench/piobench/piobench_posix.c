@@ -1,19 +1,13 @@
 /* Naive: each rank seeks to each of its data blocks and writes or reads it, as programs did before MPI-IO. */
 #include "bench/piobench/piobench_trial.h"
 
+#include "measure/place.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <unistd.h>
 
 enum { DIRECT_UNIT = 4096 }; /* sectors of all devices of today */
-
-static pl_status fail_errno(const struct piobench_trial *trial, const char *doing, struct pl_error *error)
-{
-    const char *file = trial->place->config->file;
-    if (errno == ENOSPC)
-        return pl_fail(error, PL_E_SPACE, "%s '%s': no space left on the file system", doing, file);
-    return pl_fail_errno(error, errno, "%s '%s'", doing, file);
-}
 
 static pl_status posix_open_coll(struct piobench_trial *trial, struct piobench_file *file, struct pl_error *error)
 {
@@ -24,7 +18,7 @@ static pl_status posix_open_coll(struct piobench_trial *trial, struct piobench_f
                        (long long)trial->place->cell->block_bytes, DIRECT_UNIT);
     file->descriptor = open(config->file,
                             (trial->place->cell->writes ? O_WRONLY | O_CREAT : O_RDONLY) | O_CLOEXEC | direct, 0666);
-    return file->descriptor < 0 ? fail_errno(trial, "opening", error) : PL_OK;
+    return file->descriptor < 0 ? place_fail(trial->place->config->file, "opening", error) : PL_OK;
 }
 
 static pl_status posix_ready_coll(struct piobench_trial *trial, struct piobench_file *file, struct pl_error *error)
@@ -40,14 +34,14 @@ static pl_status move_block(const struct piobench_trial *trial, int descriptor, 
 {
     const bool writes = trial->place->cell->writes;
     if (lseek(descriptor, offset, SEEK_SET) < 0)
-        return fail_errno(trial, "seeking in", error);
+        return place_fail(trial->place->config->file, "seeking in", error);
     for (int64_t done = 0; done < bytes;) {
         const ssize_t moved = writes ? write(descriptor, data + done, (size_t)(bytes - done))
                                      : read(descriptor, data + done, (size_t)(bytes - done));
         if (moved < 0 && errno == EINTR)
             continue;
         if (moved < 0)
-            return fail_errno(trial, writes ? "writing" : "reading", error);
+            return place_fail(trial->place->config->file, writes ? "writing" : "reading", error);
         if (moved == 0)
             return pl_fail(error, PL_E_IO, "%s '%s': nothing moved at byte %lld", writes ? "writing" : "reading",
                            trial->place->config->file, (long long)(offset + done));
@@ -80,12 +74,12 @@ static pl_status posix_move_coll(struct piobench_trial *trial, struct piobench_f
 
 static pl_status posix_sync_coll(struct piobench_trial *trial, struct piobench_file *file, struct pl_error *error)
 {
-    return fsync(file->descriptor) == 0 ? PL_OK : fail_errno(trial, "syncing", error);
+    return fsync(file->descriptor) == 0 ? PL_OK : place_fail(trial->place->config->file, "syncing", error);
 }
 
 static pl_status posix_close_coll(struct piobench_trial *trial, struct piobench_file *file, struct pl_error *error)
 {
-    return close(file->descriptor) == 0 ? PL_OK : fail_errno(trial, "closing", error);
+    return close(file->descriptor) == 0 ? PL_OK : place_fail(trial->place->config->file, "closing", error);
 }
 
 const struct piobench_mover PIOBENCH_MOVER_POSIX = {posix_open_coll, posix_ready_coll, posix_move_coll, posix_sync_coll,

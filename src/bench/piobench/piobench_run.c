@@ -3,6 +3,7 @@
 #include "bench/piobench/piobench_run.h"
 
 #include "base/blockfile.h"
+#include "base/notes.h"
 #include "base/rng.h"
 #include "bench/piobench/piobench_trial.h"
 #include "measure/environment.h"
@@ -38,45 +39,6 @@ pl_status piobench_run_check_place(const struct piobench_config *config, const s
 }
 
 /* ---- results ---- */
-
-/* Calls `put` for each line "KEY VALUE" or "VALUE" of an escaped text. */
-static void each_line(const struct text *lines, void *context, void (*put)(void *context, char *line))
-{
-    char *copy = text_dup(text_get(lines));
-    char *rest = NULL;
-    for (char *line = copy ? strtok_r(copy, "\n", &rest) : NULL; line; line = strtok_r(NULL, "\n", &rest))
-        put(context, line);
-    free(copy);
-}
-
-/* Cuts "KEY VALUE" in two; returns the value, unescaped. */
-static const char *cut(char *line)
-{
-    char *value = strchr(line, ' ');
-    if (!value)
-        return "";
-    *value++ = '\0';
-    text_unescape(value);
-    return value;
-}
-
-static void put_input(void *writer, char *line)
-{
-    const char *value = cut(line);
-    blockfile_input(writer, line, value);
-}
-
-static void put_used(void *writer, char *line)
-{
-    const char *value = cut(line);
-    blockfile_hint(writer, "used", line, value);
-}
-
-static void put_warning(void *writer, char *line)
-{
-    text_unescape(line);
-    blockfile_warning(writer, line);
-}
 
 static void put_shape(struct blockfile_writer *writer, const struct piobench_cell *cell)
 {
@@ -132,7 +94,7 @@ static pl_status write_trial_coll(struct run *run, const struct piobench_trial *
     if (run->rank == 0) {
         blockfile_set(writer);
         put_params(writer, run->job->config, trial->place->cell, trial->contestant, trial->number);
-        each_line(&trial->used, writer, put_used);
+        notes_put_hints_used(&trial->used, writer);
     }
     samples_write_coll(&trial->samples, run->comm, writer);
     if (run->rank != 0)
@@ -141,7 +103,7 @@ static pl_status write_trial_coll(struct run *run, const struct piobench_trial *
         blockfile_time(writer, 0, "total_time", llround(trial->total_ns));
     else
         blockfile_error(writer, pl_status_name(verdict->status), verdict->rank, verdict->text);
-    each_line(&trial->warnings, writer, put_warning);
+    notes_put_warnings(&trial->warnings, writer);
     return blockfile_end_set(writer, error);
 }
 
@@ -272,19 +234,6 @@ static pl_status run_members_coll(struct run *run, int cell, struct pl_error *er
     return status;
 }
 
-/* The communicator of the first `ranks` ranks. */
-static void choose_comm_coll(struct run *run, int ranks)
-{
-    if (run->comm_ranks == ranks)
-        return;
-    if (run->comm != MPI_COMM_NULL)
-        MPI_Comm_free(&run->comm);
-    MPI_Comm_split(run->world, run->rank < ranks ? 0 : MPI_UNDEFINED, run->rank, &run->comm);
-    if (run->comm != MPI_COMM_NULL)
-        MPI_Comm_set_errhandler(run->comm, MPI_ERRORS_RETURN);
-    run->comm_ranks = ranks;
-}
-
 /* Trials that contestants have needed so far, on average. */
 static double trials_needed(const struct run *run)
 {
@@ -324,7 +273,7 @@ static pl_status run_cell_coll(struct run *run, int cell, struct pl_error *error
         job->observer->begin(job->observer->context, &event);
     pl_status status = PL_OK;
     if (is_wanted) {
-        choose_comm_coll(run, job->matrix->cells[cell].ranks);
+        coll_choose_coll(run->world, job->matrix->cells[cell].ranks, &run->comm, &run->comm_ranks);
         if (run->comm != MPI_COMM_NULL)
             status = run_members_coll(run, cell, error);
         coll_barrier_quiet_coll(run->world); /* ranks that are not needed must not take a core from those that are */
@@ -344,7 +293,7 @@ static pl_status write_head_coll(struct run *run, struct pl_error *error)
     piobench_clock_offset_coll(run->world, &one_node);
     if (run->rank == 0) {
         blockfile_begin(run->writer, PIOBENCH_CLASS, PIOBENCH_TEST);
-        each_line(&job->config->inputs, run->writer, put_input);
+        notes_each(&job->config->inputs, run->writer, blockfile_input);
         blockfile_fact(run->writer, "mpi", "%s", job->mpi);
         blockfile_fact(run->writer, "seed", "%lld", (long long)job->config->seed);
         blockfile_fact(run->writer, "time_rule", "first start to last end; %s",

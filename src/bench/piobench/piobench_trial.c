@@ -2,6 +2,7 @@
  * to the last end. Opening and closing have times of their own. */
 #include "bench/piobench/piobench_trial.h"
 
+#include "base/notes.h"
 #include "base/rng.h"
 #include "measure/place.h"
 
@@ -70,27 +71,12 @@ void piobench_place_clear(struct piobench_place *place)
 
 /* ---- the steps of a trial ---- */
 
-/* How a trial stands: the first failure is the one to report. */
 struct course {
+    struct coll_course agreed;
     struct piobench_trial *trial;
     const struct piobench_mover *mover;
     struct piobench_file file;
-    pl_status status;
-    struct pl_error *error;
-    struct coll_verdict *verdict;
 };
-
-static bool agree_coll(struct course *course, pl_status mine, struct pl_error *mine_error)
-{
-    struct coll_verdict verdict;
-    const pl_status agreed = coll_agree_coll(course->trial->place->comm, mine, mine_error, &verdict);
-    if (agreed != PL_OK && course->status == PL_OK) {
-        course->status = agreed;
-        *course->error = *mine_error;
-        *course->verdict = verdict;
-    }
-    return agreed == PL_OK;
-}
 
 static bool prepare_coll(struct course *course)
 {
@@ -105,8 +91,8 @@ static bool prepare_coll(struct course *course)
     if (place->config->fresh && place->cell->writes)
         status = remove_file(place, &error);
     else if (place->config->cold)
-        status = piobench_data_drop(place, &error);
-    return agree_coll(course, status, &error);
+        status = place_drop(place->config->file, &error);
+    return coll_course_agree_coll(&course->agreed, status, &error);
 }
 
 static void note_time(struct piobench_trial *trial, const char *key, int64_t from_ns)
@@ -120,12 +106,13 @@ static bool open_coll(struct course *course)
     struct pl_error error;
     MPI_Barrier(trial->place->comm);
     const int64_t begin = piobench_clock_ns();
-    const bool opened = agree_coll(course, course->mover->open_coll(trial, &course->file, &error), &error);
+    const bool opened = coll_course_agree_coll(&course->agreed, course->mover->open_coll(trial, &course->file, &error),
+                                               &error);
     if (!opened && course->file.descriptor >= 0)
         close(course->file.descriptor);
     if (!opened)
         return false;
-    agree_coll(course, course->mover->ready_coll(trial, &course->file, &error), &error);
+    coll_course_agree_coll(&course->agreed, course->mover->ready_coll(trial, &course->file, &error), &error);
     note_time(trial, "pre_time", begin);
     return true;
 }
@@ -162,7 +149,7 @@ static void measure_coll(struct course *course)
     if (syncs)
         samples_time(&trial->samples, "sync_time", (double)(end - moved) * 1e-9);
     note_total_coll(trial, start, end);
-    agree_coll(course, status, &error);
+    coll_course_agree_coll(&course->agreed, status, &error);
 }
 
 static void check_coll(struct course *course)
@@ -174,7 +161,7 @@ static void check_coll(struct course *course)
         status = piobench_data_check_file(trial->place, trial->seed, &error);
     else
         status = piobench_data_check(trial->place, trial->place->file_seed, &error);
-    agree_coll(course, status, &error);
+    coll_course_agree_coll(&course->agreed, status, &error);
 }
 
 pl_status piobench_trial_run_coll(struct piobench_trial *trial, struct pl_error *error,
@@ -183,31 +170,27 @@ pl_status piobench_trial_run_coll(struct piobench_trial *trial, struct pl_error 
     const bool is_naive = trial->contestant->algorithm->access == PIOBENCH_NAIVE;
     struct course course = {.trial = trial,
                             .mover = is_naive ? &PIOBENCH_MOVER_POSIX : &PIOBENCH_MOVER_MPIIO,
-                            .file = {.descriptor = -1, .handle = MPI_FILE_NULL},
-                            .status = PL_OK,
-                            .error = error,
-                            .verdict = ret_verdict};
-    *ret_verdict = (struct coll_verdict){.status = PL_OK, .rank = -1};
+                            .file = {.descriptor = -1, .handle = MPI_FILE_NULL}};
+    coll_course_init(&course.agreed, trial->place->comm, error, ret_verdict);
     if (!prepare_coll(&course) || !open_coll(&course))
-        return course.status;
-    if (course.status == PL_OK)
+        return course.agreed.status;
+    if (course.agreed.status == PL_OK)
         measure_coll(&course);
     struct pl_error close_error;
     const int64_t begin = piobench_clock_ns();
     const pl_status closed = course.mover->close_coll(trial, &course.file, &close_error);
     note_time(trial, "post_time", begin);
-    agree_coll(&course, closed, &close_error);
-    if (course.status == PL_OK && trial->check)
+    coll_course_agree_coll(&course.agreed, closed, &close_error);
+    if (course.agreed.status == PL_OK && trial->check)
         check_coll(&course);
-    return course.status;
+    return course.agreed.status;
 }
 
 void piobench_trial_warn(struct piobench_trial *trial, const char *text)
 {
     if (trial->place->rank != 0)
         return;
-    text_add_escaped(&trial->warnings, text);
-    text_add(&trial->warnings, "\n");
+    notes_add(&trial->warnings, NULL, text);
 }
 
 void piobench_trial_clear(struct piobench_trial *trial)

@@ -38,7 +38,7 @@ struct piobench_trial {
     /* results */
     struct samples samples;
     double total_ns;            /* from the first start to the last end; the same on all ranks */
-    struct text used, warnings; /* rank 0: "KEY VALUE\n", "TEXT\n", escaped */
+    struct text used, warnings; /* notes, on rank 0 */
 };
 
 /* The answer is agreed; ret_verdict tells who failed. The caller clears with piobench_trial_clear(). */
@@ -78,8 +78,6 @@ pl_status piobench_data_check(const struct piobench_place *place, uint64_t seed,
 /* This rank's share of the whole file, read or written side by side by POSIX calls. Local. */
 pl_status piobench_data_check_file(const struct piobench_place *place, uint64_t seed, struct pl_error *error);
 pl_status piobench_data_write_file(const struct piobench_place *place, uint64_t seed, struct pl_error *error);
-/* Takes the file out of this node's page cache. Local. */
-pl_status piobench_data_drop(const struct piobench_place *place, struct pl_error *error);
 
 /* ---- clock ---- */
 
