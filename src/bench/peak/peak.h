@@ -76,7 +76,7 @@ struct peak_set {
     enum peak_operation operation;
     enum peak_access access;
     int64_t request_bytes;
-    bool makes_file; /* the first one: writes the whole file anew */
+    bool makes_file; /* the first one: writes the whole file, which is then written over */
 };
 
 enum { PEAK_SETS_MAX = 2 * PEAK_ACCESSES * PEAK_REQUESTS_MAX + PEAK_OPERATIONS + 1 };

@@ -26,17 +26,26 @@ static void print_times(const struct peak_point *point, FILE *text)
     fprintf(text, "%s\n", point->failure ? " failed" : point->cut ? " *" : "");
 }
 
+static void print_number(double value, int width, int decimals, FILE *text)
+{
+    if (isfinite(value))
+        fprintf(text, " %*.*f", width, decimals, value);
+    else
+        fprintf(text, " %*s", width, "-");
+}
+
 static void print_point(const struct peak_point *point, FILE *text)
 {
-    char request[UNITS_TEXT_MAX], rate[ANALYSIS_CELL_MAX], iops[ANALYSIS_CELL_MAX];
-    analysis_cell(point->iops, 6, iops);
-    if (point->set.operation <= PEAK_READ)
-        fprintf(text, "  %-6s %-10s %9s %9s %8s", PEAK_OPERATION_NAMES[point->set.operation],
-                PEAK_ACCESS_NAMES[point->set.access], units_binary(point->set.request_bytes, request),
-                analysis_cell(point->rate_bytes_per_s / 1e6, 6, rate), iops);
-    else
-        fprintf(text, "  %-6s %-10s %9s %9lld %8s", PEAK_OPERATION_NAMES[point->set.operation], "", "",
-                (long long)point->operations, iops);
+    char request[UNITS_TEXT_MAX];
+    const char *name = point->set.makes_file ? "first" : PEAK_OPERATION_NAMES[point->set.operation];
+    if (point->set.operation <= PEAK_READ) {
+        fprintf(text, "  %-6s %-10s %9s", name, PEAK_ACCESS_NAMES[point->set.access],
+                units_binary(point->set.request_bytes, request));
+        print_number(point->rate_bytes_per_s / 1e6, 9, 1, text);
+    } else {
+        fprintf(text, "  %-6s %-10s %9s %9lld", name, "", "", (long long)point->operations);
+    }
+    print_number(point->iops, 8, 0, text);
     print_times(point, text);
 }
 
@@ -128,7 +137,8 @@ static void print_sum(const struct peak_points *list, FILE *text)
 
 static void print_text(const struct peak_points *list, FILE *text)
 {
-    fprintf(text, "Peak rates of the devices (1 MB = 10^6 bytes; fsync belongs to writing).\n");
+    fprintf(text, "Peak rates of the devices: 1 MB = 10^6 bytes; fsync belongs to writing.\n"
+                  "first: the write that makes the file, which the others write over.\n");
     for (size_t i = 0; i < list->count; i++) {
         const struct peak_node *node = &list->nodes[i];
         print_heading(node, text);
@@ -148,6 +158,7 @@ static void put_point(struct json *json, const struct peak_point *point)
     json_row_begin(json, NULL);
     json_put_string(json, "operation", PEAK_OPERATION_NAMES[point->set.operation]);
     if (point->set.operation <= PEAK_READ) {
+        json_put_bool(json, "first", point->set.makes_file);
         json_put_string(json, "access", PEAK_ACCESS_NAMES[point->set.access]);
         json_put_int(json, "request_bytes", point->set.request_bytes);
         json_put_int(json, "file_bytes", point->file_bytes);
@@ -215,7 +226,8 @@ static void write_json(const struct peak_points *list, FILE *stream)
 static void write_csv_row(const struct peak_node *node, const struct peak_point *point, FILE *csv)
 {
     analysis_csv_field(csv, node->io_node);
-    fprintf(csv, ",%lld,%s,", (long long)node->block_number, PEAK_OPERATION_NAMES[point->set.operation]);
+    fprintf(csv, ",%lld,%s,%s,", (long long)node->block_number, PEAK_OPERATION_NAMES[point->set.operation],
+            point->set.makes_file ? "yes" : "no");
     if (point->set.operation <= PEAK_READ)
         fprintf(csv, "%s,%lld,%lld,%lld,%s", PEAK_ACCESS_NAMES[point->set.access], (long long)point->set.request_bytes,
                 (long long)point->file_bytes, (long long)point->bytes, point->direct ? "yes" : "no");
@@ -234,7 +246,7 @@ static void write_csv_row(const struct peak_node *node, const struct peak_point 
 
 static void write_csv(const struct peak_points *list, FILE *csv)
 {
-    fprintf(csv, "io_node,block,operation,access,request_bytes,file_bytes,bytes,direct,processes,operations,"
+    fprintf(csv, "io_node,block,operation,first,access,request_bytes,file_bytes,bytes,direct,processes,operations,"
                  "rate_bytes_per_s,operations_per_s,mean_ns,median_ns,p99_ns,cut,failure\n");
     for (size_t i = 0; i < list->count; i++)
         for (size_t k = 0; k < list->nodes[i].count; k++)

@@ -15,25 +15,20 @@ const char *const PEAK_ACCESS_NAMES[PEAK_ACCESSES + 1] = {
 
 /* ---- the sets ---- */
 
-/* The file is there to be read as soon as it was written once. */
-static int add_pair(struct peak_set *sets, int count, enum peak_access access, int64_t request, bool asked)
+static int add_pair(struct peak_set *sets, int count, enum peak_access access, int64_t request)
 {
-    sets[count] = (struct peak_set){
-        .operation = PEAK_WRITE, .access = access, .request_bytes = request, .makes_file = count == 0};
-    if (!asked)
-        return count + 1;
+    sets[count] = (struct peak_set){.operation = PEAK_WRITE, .access = access, .request_bytes = request};
     sets[count + 1] = (struct peak_set){.operation = PEAK_READ, .access = access, .request_bytes = request};
     return count + 2;
 }
 
 int peak_plan_make(const struct peak_config *config, struct peak_set sets[PEAK_SETS_MAX])
 {
-    int count = 0;
-    if (!config->access[PEAK_SEQUENTIAL])
-        count = add_pair(sets, count, PEAK_SEQUENTIAL, config->requests[0], false);
+    sets[0] = (struct peak_set){.operation = PEAK_WRITE, .request_bytes = config->requests[0], .makes_file = true};
+    int count = 1;
     for (int access = 0; access < PEAK_ACCESSES; access++)
         for (int i = 0; i < config->request_count && config->access[access]; i++)
-            count = add_pair(sets, count, (enum peak_access)access, config->requests[i], true);
+            count = add_pair(sets, count, (enum peak_access)access, config->requests[i]);
     for (int operation = PEAK_CREATE; operation < PEAK_OPERATIONS && config->files > 0; operation++)
         sets[count++] = (struct peak_set){.operation = (enum peak_operation)operation};
     return count;
@@ -45,8 +40,9 @@ const char *peak_set_label(const struct peak_set *set, char label[PEAK_LABEL_MAX
     if (set->operation > PEAK_READ)
         snprintf(label, PEAK_LABEL_MAX, "%s", PEAK_OPERATION_NAMES[set->operation]);
     else
-        snprintf(label, PEAK_LABEL_MAX, "%s, %s, %s", PEAK_OPERATION_NAMES[set->operation],
-                 PEAK_ACCESS_NAMES[set->access], units_binary(set->request_bytes, size));
+        snprintf(label, PEAK_LABEL_MAX, "%s%s, %s, %s", set->makes_file ? "first " : "",
+                 PEAK_OPERATION_NAMES[set->operation], PEAK_ACCESS_NAMES[set->access],
+                 units_binary(set->request_bytes, size));
     return label;
 }
 

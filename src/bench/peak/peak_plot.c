@@ -16,7 +16,8 @@ struct extent {
 
 static bool is_drawn(const struct peak_point *point)
 {
-    return point->set.operation <= PEAK_READ && !point->failure && isfinite(point->rate_bytes_per_s);
+    return point->set.operation <= PEAK_READ && !point->set.makes_file && !point->failure &&
+           isfinite(point->rate_bytes_per_s);
 }
 
 static struct extent extent_of(const struct peak_node *node)

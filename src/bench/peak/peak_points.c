@@ -68,13 +68,14 @@ static bool read_set(struct peak_point *point, const struct blockfile_set *set)
 {
     const int operation = find_name(PEAK_OPERATION_NAMES, blockfile_param_of(set, "operation"));
     const int access = find_name(PEAK_ACCESS_NAMES, blockfile_param_of(set, "access"));
-    const char *direct = blockfile_param_of(set, "direct");
+    const char *direct = blockfile_param_of(set, "direct"), *fresh = blockfile_param_of(set, "fresh");
     *point = (struct peak_point){.rate_bytes_per_s = NAN, .iops = NAN};
     if (operation < 0 || (operation <= PEAK_READ && access < 0))
         return false;
     point->set.operation = (enum peak_operation)operation;
     point->set.access = access < 0 ? PEAK_SEQUENTIAL : (enum peak_access)access;
     point->set.request_bytes = number_of(set, "request_bytes");
+    point->set.makes_file = fresh && strcmp(fresh, "yes") == 0;
     point->file_bytes = number_of(set, "file_bytes");
     point->bytes = number_of(set, "bytes");
     point->processes = (int)number_of(set, "processes");
