@@ -133,7 +133,7 @@ static int dry_run(const struct request *request)
     for (int i = 0; i < request->config.dir_count; i++) {
         struct peak_target target;
         struct pl_error error;
-        int64_t share;
+        int64_t share = 0;
         if (look(request, ranks, request->config.dirs[i], &target, &share, &error) != PL_OK)
             return refuse(&error);
         print_target(&target, share, ranks);
@@ -242,7 +242,7 @@ static int peak_run(int argc, char **argv)
     for (int i = 0; i < request.config.dir_count; i++) {
         struct peak_target target;
         struct pl_error error;
-        int64_t share;
+        int64_t share = 0;
         if (look(&request, request.ranks, request.config.dirs[i], &target, &share, &error) != PL_OK)
             return refuse(&error);
     }

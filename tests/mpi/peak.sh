@@ -49,6 +49,8 @@ if [ "$(stat -f -c %T a)" != tmpfs ]; then
     expect_in disk.out "fact config.given raid"
     expect_in disk.svg "</svg>"
     [ -z "$(find a b -type f)" ] || fail "a file was left behind"
+    expect_exit 0 "$PIOLET" analyze rawdata disk.out --block 1
+    expect_not_in "$OUT" "write_wait" # samples of a device are no times of operations
     expect_exit 0 "$PIOLET" analyze peak disk.out --csv points.csv --json points.json
     # The peak is the best of the rates, and the sum that of both nodes.
     awk -F, '

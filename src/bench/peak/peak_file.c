@@ -25,19 +25,24 @@ static void remove_and_end(int number)
     raise(number); /* by default again: SA_RESETHAND */
 }
 
+static struct sigaction before_us[ENDINGS];
+
+/* A signal that is ignored, as under nohup, stays ignored. */
 static void watch_signals(const char *path)
 {
     const struct sigaction ours = {.sa_handler = remove_and_end, .sa_flags = SA_RESETHAND | SA_NODEFER};
     snprintf(removed_path, sizeof removed_path, "%s", path);
-    for (int i = 0; i < ENDINGS; i++)
-        sigaction(ENDING[i], &ours, NULL);
+    for (int i = 0; i < ENDINGS; i++) {
+        sigaction(ENDING[i], NULL, &before_us[i]);
+        if (before_us[i].sa_handler != SIG_IGN)
+            sigaction(ENDING[i], &ours, NULL);
+    }
 }
 
 static void unwatch_signals(void)
 {
-    const struct sigaction normal = {.sa_handler = SIG_DFL};
     for (int i = 0; i < ENDINGS; i++)
-        sigaction(ENDING[i], &normal, NULL);
+        sigaction(ENDING[i], &before_us[i], NULL);
 }
 
 static bool fill_buffer(struct peak_file *file, int64_t bytes)

@@ -99,17 +99,15 @@ static void begin_event(struct peak_course *course, int index)
         state->job->observer->begin(state->job->observer->context, &event);
 }
 
-/* What the devices did meanwhile; samples are lost, not the run, where that fails. */
-static pl_status write_devices_coll(struct peak_course *course, struct pl_error *error)
+/* What the devices did meanwhile, and the end of the block. */
+static pl_status end_block(struct peak_course *course, struct pl_error *error)
 {
-    struct coll_verdict verdict;
+    struct peak_state *state = course->state;
     pl_status status = PL_OK;
-    if (course->devices) {
-        devices_stop(course->devices);
-        status = devices_write(course->devices, course->state->writer, course->start_ns, 0, error);
-        devices_free(course->devices);
-    }
-    return coll_agree_coll(course->state->world, status, error, &verdict);
+    devices_stop(course->devices);
+    if (course->devices)
+        status = devices_write(course->devices, state->writer, course->start_ns, 0, error);
+    return status == PL_OK ? blockfile_end(state->writer, error) : status;
 }
 
 static pl_status run_course_coll(struct peak_course *course, struct pl_error *error)
@@ -128,10 +126,9 @@ static pl_status run_course_coll(struct peak_course *course, struct pl_error *er
     }
     peak_file_close(&course->file);
     peak_meta_end(&course->meta);
-    const pl_status sampled = write_devices_coll(course, status == PL_OK ? error : &ignored);
-    status = status == PL_OK ? sampled : status;
     if (status == PL_OK && state->rank == 0)
-        status = blockfile_end(state->writer, error);
+        status = end_block(course, error);
+    devices_free(course->devices);
     return coll_agree_coll(state->world, status, error, &verdict);
 }
 
@@ -153,7 +150,7 @@ static pl_status look_coll(struct peak_state *state, struct pl_error *error)
         status = pl_fail(error, PL_E_NOMEM, "not enough memory for %d targets", config->dir_count);
     for (int i = 0; i < config->dir_count && status == PL_OK; i++)
         status = peak_target_look(config, config->dirs[i], true, &state->targets[i], error);
-    if (coll_agree_coll(state->world, status, error, &verdict) != PL_OK)
+    if (coll_agree_coll(state->world, status, error, &verdict) != PL_OK || !state->targets)
         return verdict.status;
     for (int i = 0; i < config->dir_count; i++) {
         int local = state->targets[i].local, all_local;
