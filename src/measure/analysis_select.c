@@ -90,6 +90,10 @@ bool analysis_is_kernel(const struct blockfile_block *block)
 
 bool analysis_is_times(const struct blockfile_series *series)
 {
+    static const char *const samples[] = {"at", "busy", "queue", "read_wait", "write_wait"}; /* of devices */
+    for (size_t i = 0; i < sizeof samples / sizeof samples[0]; i++)
+        if (strcmp(series->key, samples[i]) == 0)
+            return false;
     return strcmp(series->unit, "ns") == 0;
 }
 

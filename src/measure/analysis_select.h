@@ -55,7 +55,7 @@ bool analysis_is_kernel(const struct blockfile_block *block);
 /* Lists blocks, tests, sets, operations and ranks: the help for a selection that matched nothing. */
 void analysis_describe(const struct analysis_input *input, FILE *stream);
 
-/* A time that was taken for each operation, not the bytes moved. */
+/* A time that was taken for each operation: not the bytes moved, not a sample of a device. */
 bool analysis_is_times(const struct blockfile_series *series);
 /* An operation that moves data by itself, so that it has a rate: not a task, not the parts of an interleaved cycle. */
 bool analysis_moves_data(const char *key);
