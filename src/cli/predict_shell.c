@@ -39,7 +39,7 @@ int predict_shell_check(const struct cli_verb *verb, const struct predict_output
         return cli_usage_error(verb, "-o: results are appended to a file, not to standard output");
     if (outputs->json && outputs->csv && strcmp(outputs->json, "-") == 0 && strcmp(outputs->csv, "-") == 0)
         return cli_usage_error(verb, "--json and --csv cannot both go to standard output");
-    if (cli_outputs_check(NULL, outputs->output, outputs->json, outputs->csv, &error) != PL_OK)
+    if (cli_outputs_check("", outputs->output, outputs->json, outputs->csv, &error) != PL_OK)
         return complain(verb, &error, CLI_USAGE);
     return CLI_OK;
 }

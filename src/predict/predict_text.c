@@ -123,13 +123,13 @@ static void print_times(const struct table *table)
     const struct predict_configuration *configuration = table->configuration;
     const int phases = table->prediction->program.phase_count;
     FILE *stream = table->stream;
-    fprintf(stream, "%-9s %-26s %9s %8s %17s %7s\n", "Phase", "Operations", "Bytes", "Time_io", "95 % interval",
+    fprintf(stream, "%-9s %-25s %9s %8s %17s %7s\n", "Phase", "Operations", "Bytes", "Time_io", "95 % interval",
             "BW_CH");
-    fprintf(stream, "%-9s %-26s %9s %8s %17s %7s\n", "", "", "MB", table->unit.name, table->unit.name, "MB/s");
+    fprintf(stream, "%-9s %-25s %9s %8s %17s %7s\n", "", "", "MB", table->unit.name, table->unit.name, "MB/s");
     for (int i = 0; i < phases; i++) {
         const struct predict_phase *phase = &table->prediction->program.phases[i];
         const struct predict_unit *unit = &configuration->units[i];
-        print_phase(table, phase, 26);
+        print_phase(table, phase, 25);
         print_cell(table, bytes_of(phase) / 1e6, 9);
         print_time(table, unit->time.ns, 8);
         print_interval(table, &unit->time);
@@ -139,13 +139,13 @@ static void print_times(const struct table *table)
     if (has_calls(table)) {
         print_name(stream, "calls", 9);
         fputc(' ', stream);
-        print_name(stream, table->prediction->call_names, 26);
+        print_name(stream, table->prediction->call_names, 25);
         fprintf(stream, " %9s", "");
         print_time(table, configuration->units[phases].time.ns, 8);
         print_interval(table, &configuration->units[phases].time);
         fputc('\n', stream);
     }
-    fprintf(stream, "%-9s %-26s %9s", "total", "", "");
+    fprintf(stream, "%-9s %-25s %9s", "total", "", "");
     print_time(table, configuration->total.ns, 8);
     print_interval(table, &configuration->total);
     fputc('\n', stream);
@@ -300,6 +300,8 @@ static struct table table_of(const struct prediction *prediction, const struct p
     return (struct table){stream, prediction, configuration, analysis_time_unit(isnan(largest) ? 1e9 : largest)};
 }
 
+static const char ONE_REPETITION[] = "One repetition: its interval does not tell how runs differ.\n";
+
 static void print_configuration(const struct prediction *prediction, const struct predict_configuration *configuration,
                                 FILE *stream)
 {
@@ -318,7 +320,7 @@ static void print_configuration(const struct prediction *prediction, const struc
         return;
     }
     if (configuration->run_count == 1)
-        fputs("One repetition: the interval does not tell how runs differ.\n", stream);
+        fputs(ONE_REPETITION, stream);
     print_usage(&table);
     print_errors(&table);
 }
@@ -354,6 +356,11 @@ void predict_print_ranks(const struct prediction *prediction, FILE *stream)
     fprintf(stream, "%-5s %8s %17s\n", "", table.unit.name, table.unit.name);
     for (int i = 0; i < prediction->configuration_count; i++)
         print_rank(&table, &prediction->configurations[i], prediction->configurations[0].total.ns);
+    bool alone = false;
+    for (int i = 0; i < prediction->configuration_count; i++)
+        alone |= prediction->configurations[i].run_count == 1;
+    if (alone)
+        fputs(ONE_REPETITION, stream);
     fputc('\n', stream);
     for (int i = 0; i < prediction->configuration_count; i++) {
         const struct predict_configuration *one = &prediction->configurations[i];
