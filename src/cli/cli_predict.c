@@ -2,6 +2,7 @@
  * MPI. */
 #include "cli/cli_models.h"
 #include "cli/predict_shell.h"
+#include "predict/predict_observe.h"
 #include "predict/predict_text.h"
 
 #include <getopt.h>
@@ -106,15 +107,41 @@ static int select_configuration(const struct request *request, struct prediction
 
 /* ---- measured runs ---- */
 
+static pl_status observe_tree(void *context, const struct trace_tree *tree, struct pl_error *error)
+{
+    return predict_observe_rank(context, tree, error);
+}
+
+/* A trace is read twice: for its model, and for the times of the phases on each rank. */
+static pl_status add_trace(struct prediction *prediction, const char *path, struct pl_error *error)
+{
+    struct model model;
+    struct predict_observer observer;
+    pl_status status = cli_models_of_trace(path, &model, error);
+    if (status != PL_OK)
+        return status;
+    if (!predict_observer_init(&observer, &model)) {
+        model_clear(&model);
+        return pl_fail(error, PL_E_NOMEM, "not enough memory for '%s'", path);
+    }
+    status = cli_models_each_rank(path, observe_tree, &observer, error);
+    if (status == PL_OK)
+        status = predict_measured_add(prediction, path, &model, observer.gave_up ? NULL : observer.phase_ns, error);
+    predict_observer_clear(&observer);
+    model_clear(&model);
+    return status;
+}
+
 static pl_status add_measured(struct prediction *prediction, const char *path, struct pl_error *error)
 {
     struct stat info;
     struct model model;
-    const bool is_trace = stat(path, &info) == 0 && S_ISDIR(info.st_mode);
-    pl_status status = is_trace ? cli_models_of_trace(path, &model, error) : cli_models_read(path, &model, NULL, error);
+    if (stat(path, &info) == 0 && S_ISDIR(info.st_mode))
+        return add_trace(prediction, path, error);
+    pl_status status = cli_models_read(path, &model, NULL, error);
     if (status != PL_OK)
         return status;
-    status = predict_measured_add(prediction, path, &model, error);
+    status = predict_measured_add(prediction, path, &model, NULL, error);
     model_clear(&model);
     return status;
 }

@@ -129,10 +129,11 @@ struct predict_configuration *predict_configuration_of(struct prediction *predic
 bool predict_keep_configuration(struct prediction *prediction, const char *label);
 bool predict_unit_add(struct predict_unit *unit, const struct predict_sample *sample); /* false: no memory */
 
-/* Adds a measured run of the program, from its model with an observed part. To be called when the replays are read: of
- * the calls outside of phases only those are taken that were replayed too. PL_E_INPUT: it is another program. */
+/* Adds a measured run of the program, from its model with an observed part. `phase_ns`: the times of the phases where
+ * they are known better (predict_observe.h), else NULL. To be called when the replays are read: of the calls outside of
+ * phases only those are taken that were replayed too. PL_E_INPUT: it is another program. */
 pl_status predict_measured_add(struct prediction *prediction, const char *name, const struct model *model,
-                               struct pl_error *error);
+                               const double *phase_ns, struct pl_error *error);
 
 /* Peak blocks of a file, see predict_peak.c. */
 pl_status predict_read_peak(struct prediction *prediction, const struct blockfile *file, int *ret_count,

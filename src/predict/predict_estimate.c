@@ -88,38 +88,72 @@ static void add_range(struct text *words, const struct predict_curve *curve, enu
                 units_bytes((int64_t)curve->points[curve->count - 1].bytes, high));
 }
 
-/* The rate for a direction, and its source in words; NaN: nothing was measured. */
-static double rate_for(const struct predict_sources *sources, const struct predict_phase *phase, int direction,
-                       struct text *words)
+/* The rate of a source for a direction of a phase, told in words. */
+static double rate_from(const struct predict_source *source, const struct predict_pattern *wanted,
+                        const struct predict_access *access, struct text *words)
 {
-    static const char *const NAMES[] = {"write", "read"};
-    const struct predict_access *access = &phase->access[direction];
-    const struct predict_pattern wanted = pattern_of(phase, access);
-    const struct predict_source *source = nearest(sources, (enum predict_direction)direction, &wanted, access);
     struct text differences = {0};
     char size[UNITS_TEXT_MAX];
     enum predict_range range;
-    if (words->length)
-        text_add(words, "; and ");
-    if (source) {
-        const double rate = predict_curve_at(&source->curve, size_for(source, access), &range);
-        predict_pattern_distance(&wanted, &source->pattern, &differences);
-        text_format(words, "%s at %s", source->name, units_binary((int64_t)size_for(source, access), size));
-        if (differences.length)
-            text_format(words, " (nearest: %s)", text_get(&differences));
-        add_range(words, &source->curve, range);
-        text_clear(&differences);
+    const double rate = predict_curve_at(&source->curve, size_for(source, access), &range);
+    predict_pattern_distance(wanted, &source->pattern, &differences);
+    text_format(words, "%s at %s", source->name, units_binary((int64_t)size_for(source, access), size));
+    if (differences.length)
+        text_format(words, " (nearest: %s)", text_get(&differences));
+    add_range(words, &source->curve, range);
+    text_clear(&differences);
+    return rate;
+}
+
+/* A scattered request is not faster than one of its size that lies together: b_eff_io scatters 1 MB and more with each
+ * call, and what a small call costs does not show there. */
+static double limit_by_call(const struct predict_sources *sources, enum predict_direction direction,
+                            const struct predict_pattern *wanted, const struct predict_access *access, double rate,
+                            struct text *words)
+{
+    struct predict_pattern together = *wanted;
+    struct text limit = {0};
+    together.strided = false;
+    const struct predict_source *source = nearest(sources, direction, &together, access);
+    if (!source || source->by_piece || source->pattern.collective != wanted->collective)
         return rate;
-    }
-    const struct predict_peak_rate peak = predict_peaks_at(sources->peaks, NULL, (enum predict_direction)direction,
-                                                           phase->order, (double)access->request);
+    const double most = rate_from(source, &together, access, &limit);
+    if (most < rate)
+        text_format(words, "; limited by %s", text_get(&limit));
+    text_clear(&limit);
+    return fmin(rate, most);
+}
+
+static double rate_of_device(const struct predict_sources *sources, const struct predict_phase *phase,
+                             enum predict_direction direction, struct text *words)
+{
+    static const char *const NAMES[] = {"write", "read"};
+    const int64_t request = phase->access[direction].request;
+    char size[UNITS_TEXT_MAX];
+    const struct predict_peak_rate peak = predict_peaks_at(sources->peaks, NULL, direction, phase->order,
+                                                           (double)request);
     if (isnan(peak.bytes_per_s))
         text_format(words, "no characterisation has a %s", NAMES[direction]);
     else
         text_format(words, "device peak, %s at %s (below MPI-IO: a lower limit of the time)%s%s", NAMES[direction],
-                    units_binary(access->request, size), peak.other_access ? ", sequential" : "",
+                    units_binary(request, size), peak.other_access ? ", sequential" : "",
                     peak.range == PREDICT_INSIDE ? "" : "; OUTSIDE of what was measured: rate of the nearest");
     return peak.bytes_per_s;
+}
+
+/* The rate for a direction, and its source in words; NaN: nothing was measured. */
+static double rate_for(const struct predict_sources *sources, const struct predict_phase *phase,
+                       enum predict_direction direction, struct text *words)
+{
+    const struct predict_access *access = &phase->access[direction];
+    const struct predict_pattern wanted = pattern_of(phase, access);
+    const struct predict_source *source = nearest(sources, direction, &wanted, access);
+    if (words->length)
+        text_add(words, "; and ");
+    if (!source)
+        return rate_of_device(sources, phase, direction, words);
+    const double rate = rate_from(source, &wanted, access, words);
+    return source->by_piece ? limit_by_call(sources, direction, &wanted, access, rate, words) : rate;
 }
 
 static bool estimate_unit(const struct prediction *prediction, int index, struct predict_unit *unit)
@@ -130,7 +164,7 @@ static bool estimate_unit(const struct prediction *prediction, int index, struct
     for (int direction = 0; direction < PREDICT_DIRECTIONS; direction++) {
         const double bytes = (double)phase->access[direction].bytes * (double)phase->count;
         if (bytes > 0)
-            ns += bytes / rate_for(prediction->sources, phase, direction, &words) * 1e9;
+            ns += bytes / rate_for(prediction->sources, phase, (enum predict_direction)direction, &words) * 1e9;
     }
     if (phase->access[PREDICT_WRITE].bytes > 0 && phase->access[PREDICT_READ].bytes > 0)
         text_add(&words, "; the mix was not measured, its parts are added");

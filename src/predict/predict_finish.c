@@ -106,6 +106,8 @@ static bool finish_total(struct predict_configuration *configuration, int units)
         if (!isnan(configuration->units[i].time.ns))
             times[count++] = configuration->units[i].time;
     configuration->total = predict_interval_sum(times, count);
+    if (configuration->estimate) /* the phases have no intervals to add up */
+        configuration->total.low_ns = configuration->total.high_ns = NAN;
     free(times);
     return true;
 }

@@ -21,7 +21,7 @@ struct walk {
     const char *call_names;
 };
 
-/* The time of a phase is that of its calls on the slowest rank of each: the measure of a replay. */
+/* The time of a phase: that of its calls, each on its slowest rank. */
 static void walk_steps(struct walk *walk, const struct model_step *steps, int count)
 {
     for (int i = 0; i < count; i++) {
@@ -45,7 +45,7 @@ static bool was_observed(const double *row, int count)
 }
 
 pl_status predict_measured_add(struct prediction *prediction, const char *name, const struct model *model,
-                               struct pl_error *error)
+                               const double *phase_ns, struct pl_error *error)
 {
     const int units = predict_unit_count(prediction);
     struct predict_program measured;
@@ -67,6 +67,8 @@ pl_status predict_measured_add(struct prediction *prediction, const char *name, 
     double *row = rows + (size_t)prediction->measured_count * (size_t)units;
     memset(row, 0, (size_t)units * sizeof *row);
     walk_steps(&(struct walk){row, -1, units - 1, prediction->call_names}, model->steps, model->step_count);
+    if (phase_ns)
+        memcpy(row, phase_ns, (size_t)(units - 1) * sizeof *row);
     if (!was_observed(row, units - 1))
         return pl_fail(error, PL_E_INPUT, "'%s' has no observed part: nothing was measured", name);
     if (model->incomplete_ranks > 0)
