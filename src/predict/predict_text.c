@@ -74,17 +74,26 @@ static void print_cell(const struct table *table, double value, int width)
     fprintf(table->stream, " %*s", width, analysis_cell(value, 4, cell));
 }
 
+/* All times of a table have one unit: short ones get more decimals, at most 5. */
+static const char *time_cell(const struct table *table, double ns, char cell[ANALYSIS_CELL_MAX])
+{
+    const double value = ns / table->unit.ns;
+    if (!(value > 0 && value < 1))
+        return analysis_cell(value, 4, cell);
+    snprintf(cell, ANALYSIS_CELL_MAX, "%.*f", (int)fmin(5, 3 + floor(-log10(value))), value);
+    return cell;
+}
+
 static void print_time(const struct table *table, double ns, int width)
 {
-    print_cell(table, ns / table->unit.ns, width);
+    char cell[ANALYSIS_CELL_MAX];
+    fprintf(table->stream, " %*s", width, time_cell(table, ns, cell));
 }
 
 static void print_interval(const struct table *table, const struct predict_time *time)
 {
     char low[ANALYSIS_CELL_MAX], high[ANALYSIS_CELL_MAX], text[2 * ANALYSIS_CELL_MAX + 4];
-    analysis_cell(time->low_ns / table->unit.ns, 4, low);
-    analysis_cell(time->high_ns / table->unit.ns, 4, high);
-    snprintf(text, sizeof text, "%s - %s", low, high);
+    snprintf(text, sizeof text, "%s - %s", time_cell(table, time->low_ns, low), time_cell(table, time->high_ns, high));
     fprintf(table->stream, " %17s", isnan(time->low_ns) ? "" : text);
 }
 
@@ -147,7 +156,8 @@ static void print_times(const struct table *table)
     }
     fprintf(stream, "%-9s %-25s %9s", "total", "", "");
     print_time(table, configuration->total.ns, 8);
-    print_interval(table, &configuration->total);
+    if (!isnan(configuration->total.low_ns))
+        print_interval(table, &configuration->total);
     fputc('\n', stream);
 }
 
