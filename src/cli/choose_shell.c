@@ -58,12 +58,12 @@ pl_status choose_check_hints(const char *path, struct pl_error *error)
     pl_status status = PL_OK;
     while (status == PL_OK && fgets(line, sizeof line, stream)) {
         const char *key = line + strspn(line, " \t\r\n");
-        const char *value = key + strcspn(key, " \t\r\n");
-        value += strspn(value, " \t");
+        const size_t length = strcspn(key, " \t\r\n=");
+        const char *value = key + length + strspn(key + length, " \t=");
         number++;
-        if (*key && *key != '#' && (!*value || strchr("\r\n", *value)))
-            status = pl_fail(error, PL_E_INPUT, "%s:%d: a hint is a line KEY VALUE; '#' begins a comment", path,
-                             number);
+        if (*key && *key != '#' && (length == 0 || !*value || strchr("\r\n#", *value)))
+            status = pl_fail(error, PL_E_INPUT, "%s:%d: a hint is a line KEY VALUE or KEY=VALUE; '#' begins a comment",
+                             path, number);
     }
     if (status == PL_OK && ferror(stream))
         status = pl_fail_errno(error, errno, "cannot read the hints '%s'", path);

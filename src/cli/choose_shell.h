@@ -33,7 +33,7 @@ void choose_plan_print(const struct choose_plan *plan);
  * is told and left out of later rounds. Returns CLI_OK, or CLI_FAILED if one failed or the user interrupted. */
 int choose_plan_run(const struct cli_verb *verb, struct choose_plan *plan);
 
-/* Looks at a file of hints: lines KEY VALUE, '#' begins a comment. */
+/* Looks at a file of hints: lines KEY VALUE or KEY=VALUE, '#' begins a comment. */
 pl_status choose_check_hints(const char *path, struct pl_error *error);
 
 #endif

@@ -1,5 +1,5 @@
 /* The equations: from samples to times, bandwidths, usage and errors. */
-#include "predict/predict.h"
+#include "predict/predict_peak.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -132,6 +132,9 @@ static bool finish_failure(const struct prediction *prediction, struct predict_c
 static bool finish_configuration(struct prediction *prediction, struct predict_configuration *configuration)
 {
     const int units = predict_unit_count(prediction);
+    if (!configuration->estimate && predict_peak_is_behind(prediction, configuration->on))
+        predict_note(prediction, "%s: no peak was measured in this directory; BW_PK is the sum over all %d I/O nodes",
+                     configuration->on ? configuration->on : "", prediction->peaks->count);
     for (int i = 0; i < units; i++) {
         struct predict_unit *unit = &configuration->units[i];
         if (!configuration->estimate && !finish_unit(unit))

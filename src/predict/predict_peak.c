@@ -139,6 +139,16 @@ static bool is_measured(const struct predict_peaks *peaks, const char *on)
     return false;
 }
 
+bool predict_peak_is_behind(const struct prediction *prediction, const char *on)
+{
+    if (!prediction->peaks || (on && is_measured(prediction->peaks, on)))
+        return false;
+    for (int i = 0; i < prediction->configuration_count; i++)
+        if (prediction->configurations[i].on && is_measured(prediction->peaks, prediction->configurations[i].on))
+            return false;
+    return true;
+}
+
 /* Peaks of the configuration's own directory. Where there is none, those that belong to no configuration: they are of
  * the disks of I/O nodes, behind a parallel file system. */
 static struct predict_peak_rate rate_of(const struct prediction *prediction, const char *on,
@@ -146,10 +156,9 @@ static struct predict_peak_rate rate_of(const struct prediction *prediction, con
 {
     if (on && is_measured(prediction->peaks, on))
         return predict_peaks_at(prediction->peaks, on, direction, order, bytes);
-    for (int i = 0; i < prediction->configuration_count; i++)
-        if (prediction->configurations[i].on && is_measured(prediction->peaks, prediction->configurations[i].on))
-            return (struct predict_peak_rate){.bytes_per_s = NAN};
-    return predict_peaks_at(prediction->peaks, NULL, direction, order, bytes);
+    if (predict_peak_is_behind(prediction, on))
+        return predict_peaks_at(prediction->peaks, NULL, direction, order, bytes);
+    return (struct predict_peak_rate){.bytes_per_s = NAN};
 }
 
 struct predict_usage predict_peak_of(const struct prediction *prediction, const struct predict_configuration *on,

@@ -30,4 +30,7 @@ struct predict_peak_rate {
 struct predict_peak_rate predict_peaks_at(const struct predict_peaks *peaks, const char *on,
                                           enum predict_direction direction, enum model_order order, double bytes);
 
+/* Peaks were measured in no directory of a configuration: they are taken for the I/O nodes behind all of them. */
+bool predict_peak_is_behind(const struct prediction *prediction, const char *on);
+
 #endif
