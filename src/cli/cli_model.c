@@ -1,5 +1,6 @@
 /* piolet model: the I/O phases of a program from its trace, and what can be done with a model file. No MPI. */
 #include "cli/cli.h"
+#include "cli/cli_models.h"
 
 #include "model/model.h"
 #include "model/model_dump.h"
@@ -73,32 +74,6 @@ static int complain(const struct pl_error *error, int status)
 
 /* ---- model files ---- */
 
-static pl_status read_whole(const char *path, struct text *text, struct pl_error *error)
-{
-    char buffer[65536];
-    size_t length;
-    FILE *stream = fopen(path, "r");
-    if (!stream)
-        return pl_fail_errno(error, errno, "cannot read '%s'", path);
-    while ((length = fread(buffer, 1, sizeof buffer, stream)) > 0)
-        text_append(text, buffer, length);
-    const int why = ferror(stream) ? errno : 0;
-    fclose(stream);
-    if (why)
-        return pl_fail_errno(error, why, "cannot read '%s'", path);
-    return text->failed ? pl_fail(error, PL_E_NOMEM, "not enough memory for '%s'", path) : PL_OK;
-}
-
-static pl_status read_model(const char *path, struct model *ret_model, struct pl_error *error)
-{
-    struct text text = {0};
-    pl_status status = read_whole(path, &text, error);
-    if (status == PL_OK)
-        status = model_read(path, text_get(&text), ret_model, error);
-    text_clear(&text);
-    return status;
-}
-
 /* Prints a text in lines of at most 80 columns; bytes that continue a character of UTF-8 have none. */
 static void print_wrapped(FILE *stream, const char *text)
 {
@@ -146,7 +121,7 @@ static int check(const struct request *request)
 {
     struct model model;
     struct pl_error error;
-    if (read_model(request->operands[0], &model, &error) != PL_OK)
+    if (cli_models_read(request->operands[0], &model, NULL, &error) != PL_OK)
         return complain(&error, CLI_USAGE);
     tell(stdout, &model);
     const int status = plot(request, &model);
@@ -159,9 +134,9 @@ static int diff(const struct request *request)
     struct model a, b;
     struct pl_error error;
     struct text text = {0};
-    if (read_model(request->operands[0], &a, &error) != PL_OK)
+    if (cli_models_read(request->operands[0], &a, NULL, &error) != PL_OK)
         return complain(&error, CLI_USAGE);
-    if (read_model(request->operands[1], &b, &error) != PL_OK) {
+    if (cli_models_read(request->operands[1], &b, NULL, &error) != PL_OK) {
         model_clear(&a);
         return complain(&error, CLI_USAGE);
     }
@@ -190,7 +165,7 @@ static int expand(const struct request *request)
 {
     struct model model;
     struct pl_error error;
-    pl_status status = read_model(request->operands[0], &model, &error);
+    pl_status status = cli_models_read(request->operands[0], &model, NULL, &error);
     if (status != PL_OK)
         return complain(&error, CLI_USAGE);
     printf("%5s %4s %-28s %16s %10s %14s\n", "IdP", "IdF", "operation", "Offset", "tick", "RequestSize");
@@ -201,29 +176,6 @@ static int expand(const struct request *request)
 }
 
 /* ---- traces ---- */
-
-/* Gives the trees of all ranks to `take`, one after the other, so that only one is in memory. */
-typedef pl_status take_tree(void *context, const struct trace_tree *tree, struct pl_error *error);
-
-static pl_status each_rank(const char *directory, take_tree *take, void *context, struct pl_error *error)
-{
-    pl_status status = PL_OK;
-    for (int rank = 0, size = 1; rank < size && status == PL_OK; rank++) {
-        struct trace_tree tree;
-        status = trace_tree_read(directory, rank, &tree, error);
-        if (status != PL_OK)
-            break;
-        size = tree.size;
-        status = take(context, &tree, error);
-        trace_tree_clear(&tree);
-    }
-    return status;
-}
-
-static pl_status add_tree(void *context, const struct trace_tree *tree, struct pl_error *error)
-{
-    return model_builder_add(context, tree, error);
-}
 
 static pl_status dump_tree(void *context, const struct trace_tree *tree, struct pl_error *error)
 {
@@ -236,7 +188,7 @@ static int dump(const struct request *request)
 {
     struct pl_error error;
     model_dump_head(stdout);
-    if (each_rank(request->operands[0], dump_tree, stdout, &error) != PL_OK)
+    if (cli_models_each_rank(request->operands[0], dump_tree, stdout, &error) != PL_OK)
         return complain(&error, CLI_FAILED);
     return CLI_OK;
 }
@@ -262,16 +214,7 @@ static int make(const struct request *request)
 {
     struct model model;
     struct pl_error error;
-    struct model_builder *builder = model_builder_new();
-    if (!builder) {
-        cli_complain(&cli_verb_model, "not enough memory");
-        return CLI_FAILED;
-    }
-    pl_status status = each_rank(request->operands[0], add_tree, builder, &error);
-    if (status == PL_OK)
-        status = model_builder_finish(builder, &model, &error);
-    model_builder_free(builder);
-    if (status != PL_OK)
+    if (cli_models_of_trace(request->operands[0], &model, &error) != PL_OK)
         return complain(&error, CLI_FAILED);
     int code = write_model(request, &model);
     tell(request->output ? stdout : stderr, &model);

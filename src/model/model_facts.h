@@ -44,6 +44,8 @@ void model_facts_clear(struct model_facts *facts);
 /* The attributes of a file and of a phase, as the model file has them. */
 void model_facts_file(const struct model_file_facts *file, struct text *text);
 void model_facts_phase(const struct model_phase_facts *phase, struct text *text);
+/* "40 × collective strided write of 10.1 MiB by each of 4 processes". */
+void model_words_phase(const struct model_phase_facts *phase, struct text *text);
 const char *model_order_word(enum model_order order);
 
 #endif

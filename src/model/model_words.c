@@ -55,7 +55,7 @@ static void add_step(struct text *text, const struct model_step *step, const cha
         text_add(text, step->operation);
 }
 
-static void add_phase(struct text *text, const struct model_phase_facts *phase)
+void model_words_phase(const struct model_phase_facts *phase, struct text *text)
 {
     text_format(text, "%" PRId64 " × ", phase->count);
     add_step(text, phase->step, model_order_word(phase->order), 1);
@@ -83,7 +83,7 @@ static void add_phases(struct text *text, const struct model_facts *facts)
         if (++data > PHASES_TOLD)
             continue;
         text_add(text, told++ ? ", " : ": ");
-        add_phase(text, &facts->phases[i]);
+        model_words_phase(&facts->phases[i], text);
     }
     if (data > PHASES_TOLD)
         text_format(text, ", and %d families more", data - PHASES_TOLD);

@@ -1,0 +1,148 @@
+#include "cli/predict_shell.h"
+
+#include "cli/cli_models.h"
+#include "cli/cli_outputs.h"
+#include "predict/predict_text.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+bool predict_words_add(struct predict_words *words, const char *word)
+{
+    const char **list = realloc(words->list, (size_t)(words->count + 2) * sizeof *list);
+    if (!list)
+        return false;
+    words->list = list;
+    list[words->count++] = word;
+    list[words->count] = NULL;
+    return true;
+}
+
+void predict_words_clear(struct predict_words *words)
+{
+    free(words->list);
+    *words = (struct predict_words){0};
+}
+
+static int complain(const struct cli_verb *verb, const struct pl_error *error, int status)
+{
+    cli_complain(verb, "%s", error->text);
+    return status;
+}
+
+int predict_shell_check(const struct cli_verb *verb, const struct predict_outputs *outputs)
+{
+    struct pl_error error;
+    if (outputs->output && strcmp(outputs->output, "-") == 0)
+        return cli_usage_error(verb, "-o: results are appended to a file, not to standard output");
+    if (outputs->json && outputs->csv && strcmp(outputs->json, "-") == 0 && strcmp(outputs->csv, "-") == 0)
+        return cli_usage_error(verb, "--json and --csv cannot both go to standard output");
+    if (cli_outputs_check("", outputs->output, outputs->json, outputs->csv, &error) != PL_OK)
+        return complain(verb, &error, CLI_USAGE);
+    return CLI_OK;
+}
+
+int predict_shell_model(const struct cli_verb *verb, const char *path, struct prediction *ret_prediction)
+{
+    struct model model;
+    struct text text = {0};
+    struct pl_error error;
+    if (cli_models_read(path, &model, &text, &error) != PL_OK)
+        return complain(verb, &error, CLI_USAGE);
+    const pl_status status = predict_program_make(&model, text_get(&text), &ret_prediction->program, &error);
+    text_clear(&text);
+    model_clear(&model);
+    if (status != PL_OK)
+        return complain(verb, &error, CLI_FAILED);
+    if (ret_prediction->program.phase_count > 0)
+        return CLI_OK;
+    cli_complain(verb, "'%s': the model has no phases, so there is nothing to predict", path);
+    return CLI_USAGE;
+}
+
+pl_status predict_shell_results(struct prediction *prediction, struct blockfile *file, int *ret_count,
+                                struct pl_error *error)
+{
+    const pl_status status = predict_read_replay(prediction, file, ret_count, error);
+    return status == PL_OK ? predict_read_peak(prediction, file, ret_count, error) : status;
+}
+
+int predict_shell_read(const struct cli_verb *verb, struct prediction *prediction, const struct predict_words *paths,
+                       predict_take_file *take, bool must_find)
+{
+    for (int i = 0; i < paths->count; i++) {
+        struct blockfile file;
+        struct pl_error error;
+        int count = 0;
+        if (blockfile_open(paths->list[i], &file, &error) != PL_OK)
+            return complain(verb, &error, CLI_USAGE);
+        for (size_t w = 0; w < file.warning_count; w++)
+            cli_complain(verb, "%s", file.warnings[w]);
+        const pl_status status = take(prediction, &file, &count, &error);
+        blockfile_close(&file);
+        if (status != PL_OK)
+            return complain(verb, &error, CLI_FAILED);
+        if (count == 0 && must_find) {
+            cli_complain(verb, "'%s' holds no results that can be used here", paths->list[i]);
+            return CLI_USAGE;
+        }
+    }
+    return CLI_OK;
+}
+
+/* ---- outputs ---- */
+
+static int export_to(const struct cli_verb *verb, const struct prediction *prediction, const char *path,
+                     void (*export)(const struct prediction *prediction, FILE *stream))
+{
+    if (!path)
+        return CLI_OK;
+    const bool standard = strcmp(path, "-") == 0;
+    FILE *stream = standard ? stdout : fopen(path, "we");
+    if (stream) {
+        export(prediction, stream);
+        const bool bad = ferror(stream) != 0;
+        if ((standard ? fflush(stream) : fclose(stream)) == 0 && !bad)
+            return CLI_OK;
+    }
+    cli_complain(verb, "cannot write '%s': %s", path, strerror(errno));
+    return CLI_FAILED;
+}
+
+static int append_block(const struct cli_verb *verb, const struct prediction *prediction, const char *path,
+                        const struct predict_words *sources)
+{
+    static const char *const NONE[] = {NULL};
+    struct pl_error error;
+    const time_t now = time(NULL);
+    struct tm utc;
+    char stamp[32];
+    if (!path)
+        return CLI_OK;
+    gmtime_r(&now, &utc);
+    strftime(stamp, sizeof stamp, "%Y-%m-%dT%H:%M:%SZ", &utc);
+    if (predict_export_block(prediction, path, stamp, sources->count ? sources->list : NONE, &error) != PL_OK)
+        return complain(verb, &error, CLI_FAILED);
+    return CLI_OK;
+}
+
+static bool is_standard(const char *path)
+{
+    return path && strcmp(path, "-") == 0;
+}
+
+int predict_shell_write(const struct cli_verb *verb, const struct prediction *prediction,
+                        const struct predict_outputs *outputs, const struct predict_words *sources,
+                        void (*print)(const struct prediction *prediction, FILE *stream))
+{
+    for (size_t i = 0; i < prediction->note_count; i++)
+        cli_complain(verb, "%s", prediction->notes[i]);
+    int status = CLI_OK;
+    if (!is_standard(outputs->json) && !is_standard(outputs->csv))
+        status |= export_to(verb, prediction, "-", print);
+    status |= export_to(verb, prediction, outputs->json, predict_export_json);
+    status |= export_to(verb, prediction, outputs->csv, predict_export_csv);
+    return status | append_block(verb, prediction, outputs->output, sources);
+}
