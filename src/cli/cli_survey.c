@@ -4,6 +4,7 @@
 #include "cli/survey.h"
 #include "mpi/launcher.h"
 
+#include <dirent.h>
 #include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
@@ -87,6 +88,20 @@ static int check_directory(const char *name)
     return CLI_OK;
 }
 
+/* A new directory, or an empty one. */
+static int check_output(const char *name)
+{
+    DIR *directory = opendir(name);
+    int entries = 0;
+    while (directory && readdir(directory))
+        entries++;
+    if (directory)
+        closedir(directory);
+    if (entries > 2)
+        return cli_usage_error(&cli_verb_survey, "--output '%s': it is there and not empty", name);
+    return CLI_OK;
+}
+
 static int survey_run(int argc, char **argv)
 {
     struct survey_request request = {.verb = &cli_verb_survey, .form = SURVEY_DEFAULT};
@@ -98,7 +113,8 @@ static int survey_run(int argc, char **argv)
             return CLI_USAGE;
         if (option == OPT_DIR && check_directory(request.directory = argument) != CLI_OK)
             return CLI_USAGE;
-        request.output = option == OPT_OUTPUT ? argument : request.output;
+        if (option == OPT_OUTPUT && check_output(request.output = argument) != CLI_OK)
+            return CLI_USAGE;
         quick |= option == OPT_QUICK;
         full |= option == OPT_FULL;
         request.dry_run |= option == OPT_DRY_RUN;

@@ -64,29 +64,15 @@ static bool make_default_output(struct survey *survey)
     return false;
 }
 
-static bool is_empty(const char *folder)
-{
-    DIR *directory = opendir(folder);
-    int entries = 0;
-    while (directory && readdir(directory))
-        entries++;
-    if (directory)
-        closedir(directory);
-    return directory && entries <= 2;
-}
-
 static bool make_output(struct survey *survey)
 {
     const char *name = survey->request->output;
     if (!name)
         return make_default_output(survey);
     snprintf(survey->places.out, PATH_MAX, "%s", name);
-    if (mkdir(name, 0777) == 0 || (errno == EEXIST && is_empty(name)))
+    if (mkdir(name, 0777) == 0 || errno == EEXIST)
         return true;
-    if (errno == EEXIST)
-        cli_usage_error(survey->request->verb, "--output '%s': it is there and not empty", name);
-    else
-        complain(survey, "cannot make the directory '%s': %s", name, strerror(errno));
+    complain(survey, "cannot make the directory '%s': %s", name, strerror(errno));
     return false;
 }
 
