@@ -54,8 +54,6 @@ static bool enter(struct survey_request *request, int *ret_status)
     *ret_status = CLI_OK;
     if (!job_is_launched())
         return true;
-    if (!job_speaks())
-        return false; /* the first process starts all jobs */
     const int ranks = launched_ranks();
     if (request->ranks || ranks == 0 || getenv("SLURM_STEP_ID")) {
         *ret_status = cli_usage_error(
@@ -108,6 +106,8 @@ static int survey_run(int argc, char **argv)
     const char *argument;
     int option, status;
     bool quick = false, full = false;
+    if (job_is_launched() && !job_speaks())
+        return CLI_OK; /* the first process starts all jobs */
     while ((option = cli_next(&cli_verb_survey, argc, argv, &argument)) > CLI_END) {
         if (option == OPT_RANKS && (request.ranks = cli_launch_ranks(&cli_verb_survey, argument)) == 0)
             return CLI_USAGE;

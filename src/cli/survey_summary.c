@@ -35,8 +35,10 @@ static void print_head(struct summary *summary, const struct blockfile_block *bl
     if (summary->has_head)
         return;
     summary->has_head = true;
-    fprintf(summary->stream, "Host %s, %s cores, %s; %s of %s\n", fact(block, "hostname"), fact(block, "cores"),
-            fact(block, "mpi_library"), fact(block, "filesystem"), fact(block, "filesystem_source"));
+    const char *library = fact(block, "mpi_library"); /* Open MPI tells who packed it, too */
+    fprintf(summary->stream, "Host %.20s, %s cores, %.*s; %.12s of %.20s\n", fact(block, "hostname"),
+            fact(block, "cores"), (int)strcspn(library, ","), library, fact(block, "filesystem"),
+            fact(block, "filesystem_source"));
 }
 
 static void print_heading(const struct summary *summary, const char *title)

@@ -72,8 +72,9 @@ static pl_status insert_block(struct adding *adding, const struct blockfile_bloc
     sqlite3_stmt *statement = adding->block;
     struct text place = {0}, software = {0};
     text_format(&place, "%s %s", fact_of(block, "filesystem"), fact_of(block, "filesystem_source"));
-    text_format(&software, "piolet %s, %s, %s", fact_of(block, "product_version"), fact_of(block, "mpi_library"),
-                fact_of(block, "mpiio"));
+    const char *library = fact_of(block, "mpi_library"); /* Open MPI tells who packed it, too */
+    text_format(&software, "piolet %s, %.*s, %s", fact_of(block, "product_version"), (int)strcspn(library, ","),
+                library, fact_of(block, "mpiio"));
     const char *const texts[] = {block->id,
                                  block->class_name,
                                  block->testname,
