@@ -18,6 +18,9 @@
 #ifdef PIOLET_HAVE_HWLOC
 #include <hwloc.h>
 #endif
+#ifdef PIOLET_HAVE_SQLITE
+#include <sqlite3.h>
+#endif
 
 extern const struct cli_verb cli_verb_doctor;
 
@@ -107,6 +110,15 @@ static void show_topology(void)
 #endif
 }
 
+static void show_history(void)
+{
+#ifdef PIOLET_HAVE_SQLITE
+    row("optional: SQLite", "found, %s", sqlite3_libversion());
+#else
+    row("optional: SQLite", "not found when piolet was built ('piolet history' needs it)");
+#endif
+}
+
 static bool on_path(const char *program)
 {
     const char *path = getenv("PATH");
@@ -159,6 +171,7 @@ static int look_coll(int argc, char **argv)
         findings += show_mpi();
         show_host();
         show_topology();
+        show_history();
         row("optional: PNG", on_path("rsvg-convert") ? "found, rsvg-convert" : "rsvg-convert not found; plots are SVG");
         if (first >= argc)
             findings += show_directory(".");

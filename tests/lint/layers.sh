@@ -17,7 +17,8 @@ measure: base mpi dist trace
 bench: base mpi dist trace measure
 model: base mpi dist trace measure bench
 predict: base mpi dist trace measure bench model
-cli: base mpi dist trace measure bench model predict
+history: base mpi dist trace measure bench model
+cli: base mpi dist trace measure bench model predict history
 support:
 TABLE
 }

@@ -1,0 +1,359 @@
+/* The few numbers and verdicts of a survey, from its block files. */
+#include "base/blockfile.h"
+#include "base/units.h"
+#include "bench/piobench/piobench_points.h"
+#include "cli/survey.h"
+#include "history/history_quantity.h"
+#include "measure/analysis_kernel.h"
+
+#include <limits.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct summary {
+    const char *folder;
+    FILE *stream;
+    bool has_head;
+    struct text verdicts; /* a line each */
+};
+
+/* Looks at one block; `number` counts from 0. */
+typedef pl_status look(struct summary *summary, struct blockfile *file, size_t number, struct pl_error *error);
+
+/* ---- parts of the text ---- */
+
+static const char *fact(const struct blockfile_block *block, const char *key)
+{
+    const char *value = blockfile_fact_of(block, key);
+    return value ? value : "unknown";
+}
+
+static void print_head(struct summary *summary, const struct blockfile_block *block)
+{
+    if (summary->has_head)
+        return;
+    summary->has_head = true;
+    const char *library = fact(block, "mpi_library"); /* Open MPI tells who packed it, too */
+    fprintf(summary->stream, "Host %.20s, %s cores, %.*s; %.12s of %.20s\n", fact(block, "hostname"),
+            fact(block, "cores"), (int)strcspn(library, ","), library, fact(block, "filesystem"),
+            fact(block, "filesystem_source"));
+}
+
+static void print_heading(const struct summary *summary, const char *title)
+{
+    fprintf(summary->stream, "\n%-40s %10s  %10s\n", title, "write MB/s", "read MB/s");
+}
+
+/* A rate, or a dash. */
+static const char *rate_text(double rate, char text[32])
+{
+    if (isnan(rate))
+        snprintf(text, 32, "-");
+    else
+        snprintf(text, 32, rate < 10 ? "%.1f" : "%.0f", rate);
+    return text;
+}
+
+static void print_row(const struct summary *summary, const char *name, double write, double read, const char *remark)
+{
+    char first[32], second[32];
+    fprintf(summary->stream, "  %-38.38s %10s  %10s%s%s\n", name, rate_text(write, first), rate_text(read, second),
+            remark[0] ? "  " : "", remark);
+}
+
+/* ---- quantities ---- */
+
+/* The value of a quantity whose settings hold `word`; NaN: there is none. */
+static double value_of(const struct history_quantities *quantities, const char *what, const char *word)
+{
+    for (size_t i = 0; i < quantities->count; i++)
+        if (strcmp(quantities->list[i].what, what) == 0 && strstr(quantities->list[i].settings, word))
+            return quantities->list[i].value;
+    return NAN;
+}
+
+/* The largest value of a quantity whose settings hold `word`. */
+static double largest_of(const struct history_quantities *quantities, const char *what, const char *word)
+{
+    double largest = NAN;
+    for (size_t i = 0; i < quantities->count; i++)
+        if (strcmp(quantities->list[i].what, what) == 0 && strstr(quantities->list[i].settings, word))
+            largest = fmax(largest, quantities->list[i].value);
+    return largest;
+}
+
+static pl_status look_at_peak(struct summary *summary, struct blockfile *file, size_t number, struct pl_error *error)
+{
+    static const char *const accesses[] = {"sequential", "strided", "random"};
+    struct history_quantities quantities;
+    const pl_status status = history_quantities_of(file, number, &quantities, error);
+    if (status != PL_OK)
+        return status;
+    if (number == 0)
+        print_heading(summary, "What the device can do");
+    for (size_t i = 0; i < sizeof accesses / sizeof accesses[0]; i++) {
+        const double write = largest_of(&quantities, "peak write rate", accesses[i]);
+        const double read = largest_of(&quantities, "peak read rate", accesses[i]);
+        if (!isnan(write) || !isnan(read))
+            print_row(summary, accesses[i], write, read, "best request size");
+    }
+    history_quantities_clear(&quantities);
+    return PL_OK;
+}
+
+static pl_status look_at_kernel(struct summary *summary, struct blockfile *file, size_t number, struct pl_error *error)
+{
+    const struct blockfile_block *block = &file->blocks[number];
+    const char *collective = blockfile_input_of(block, "collective");
+    struct history_quantities quantities;
+    char name[64];
+    const pl_status status = history_quantities_of(file, number, &quantities, error);
+    if (status != PL_OK)
+        return status;
+    if (number == 0)
+        print_heading(summary, "Kernels");
+    snprintf(name, sizeof name, "%.30s%s", block->testname,
+             !collective                       ? ""
+             : strcmp(collective, "true") == 0 ? ", collective"
+                                               : ", independent");
+    print_row(summary, name, largest_of(&quantities, "write rate", ""), largest_of(&quantities, "read rate", ""), "");
+    history_quantities_clear(&quantities);
+    return PL_OK;
+}
+
+static pl_status look_at_beff(struct summary *summary, struct blockfile *file, size_t number, struct pl_error *error)
+{
+    struct history_quantities quantities;
+    const pl_status status = history_quantities_of(file, number, &quantities, error);
+    if (status != PL_OK)
+        return status;
+    const double value = value_of(&quantities, "b_eff", ""), latency = value_of(&quantities, "ping-pong latency", "");
+    if (!isnan(value))
+        fprintf(summary->stream, "\nCommunication: b_eff %.0f MB/s, latency %.1f us\n", value, latency * 1000);
+    history_quantities_clear(&quantities);
+    return PL_OK;
+}
+
+static pl_status look_at_beffio(struct summary *summary, struct blockfile *file, size_t number, struct pl_error *error)
+{
+    struct history_quantities quantities;
+    const pl_status status = history_quantities_of(file, number, &quantities, error);
+    if (status != PL_OK)
+        return status;
+    const double value = value_of(&quantities, "b_eff_io", "");
+    const char *time = blockfile_input_of(&file->blocks[number], "time");
+    if (!isnan(value))
+        fprintf(summary->stream, "I/O: b_eff_io %.0f MB/s%s\n", value,
+                time && strcmp(time, "15m") == 0 ? "" : " (a short run: not an official value)");
+    history_quantities_clear(&quantities);
+    return PL_OK;
+}
+
+/* ---- curves ---- */
+
+static const char *test_name(const struct blockfile_block *block, char name[64])
+{
+    const char *collective = blockfile_input_of(block, "collective"), *ranks = fact(block, "nprocs");
+    if (strcmp(block->testname, "sinunix") == 0)
+        snprintf(name, 64, "plain UNIX, one process");
+    else if (strcmp(block->testname, "single") == 0)
+        snprintf(name, 64, "MPI-IO, one process");
+    else
+        snprintf(name, 64, "MPI-IO, %.8s ranks, %s", ranks,
+                 collective && strcmp(collective, "true") == 0 ? "collective" : "independent");
+    return name;
+}
+
+/* How much of the rate of large blocks is left with small ones. */
+static void judge_blocks(struct summary *summary, const char *name, const struct survey_rates *rates)
+{
+    const struct survey_rate *large = &rates->list[rates->count - 1], *small = large;
+    char little[UNITS_TEXT_MAX], much[UNITS_TEXT_MAX];
+    while (small > rates->list && small[-1].file_bytes == large->file_bytes)
+        small--;
+    if (small == large || !(small->write < 0.8 * large->write))
+        return;
+    text_format(&summary->verdicts, "%s: blocks of %s write at %.0f %% of the rate of %s blocks\n", name,
+                units_bytes((int64_t)small->block_bytes, little), small->write / large->write * 100,
+                units_bytes((int64_t)large->block_bytes, much));
+}
+
+static pl_status look_at_curve(struct summary *summary, struct blockfile *file, size_t number, struct pl_error *error)
+{
+    struct survey_rates rates;
+    char name[64], remark[80], size[UNITS_TEXT_MAX], block_size[UNITS_TEXT_MAX];
+    const pl_status status = survey_rates_of(file, number, &rates, error);
+    if (status != PL_OK)
+        return status;
+    if (number == 0)
+        print_heading(summary, "Files");
+    if (rates.count) {
+        const struct survey_rate *largest = &rates.list[rates.count - 1];
+        snprintf(remark, sizeof remark, "%s by %s", units_bytes((int64_t)largest->file_bytes, size),
+                 units_bytes((int64_t)largest->block_bytes, block_size));
+        print_row(summary, test_name(&file->blocks[number], name), largest->write, largest->read, remark);
+        judge_blocks(summary, name, &rates);
+        if (largest->failed)
+            text_format(&summary->verdicts, "%s: %d of %d runs FAILED, see curves.txt\n", name, largest->failed,
+                        largest->repetitions);
+    }
+    survey_rates_clear(&rates);
+    return PL_OK;
+}
+
+/* ---- collective I/O ---- */
+
+static double rate_by(const struct piobench_points *list, const struct piobench_point *of, const char *op,
+                      const char *algorithm)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        const struct piobench_point *point = &list->points[i];
+        if (strcmp(point->op, op) == 0 && strcmp(point->algorithm, algorithm) == 0 &&
+            strcmp(point->distribution, of->distribution) == 0 && point->block_bytes == of->block_bytes &&
+            point->file_bytes == of->file_bytes && point->ranks == of->ranks)
+            return point->rate_mb_per_s;
+    }
+    return NAN;
+}
+
+static void print_cell(struct summary *summary, const struct piobench_points *list, const struct piobench_point *cell)
+{
+    static const char *const algorithms[] = {"naive", "system", "auto"};
+    static const char *const names[] = {"no collective I/O", "system's MPI-IO", "piolet"};
+    char size[UNITS_TEXT_MAX], name[96];
+    for (size_t i = 0; i < 3; i++) {
+        const double write = rate_by(list, cell, "write", algorithms[i]);
+        const double read = rate_by(list, cell, "read", algorithms[i]);
+        snprintf(name, sizeof name, "%s, %s by %s", names[i], cell->distribution,
+                 units_binary(cell->block_bytes, size));
+        if (!isnan(write) || !isnan(read))
+            print_row(summary, name, write, read, "");
+    }
+    const double write = rate_by(list, cell, "write", "auto") / rate_by(list, cell, "write", "system");
+    const double read = rate_by(list, cell, "read", "auto") / rate_by(list, cell, "read", "system");
+    if (!isnan(write) && !isnan(read))
+        text_format(&summary->verdicts,
+                    "collective, %s by %s: piolet writes at %.2g times, reads at %.2g times the rate of the system's "
+                    "MPI-IO\n",
+                    cell->distribution, units_binary(cell->block_bytes, size), write, read);
+}
+
+/* One cell is enough here: the smallest blocks of the first distribution, where collective I/O matters most. */
+static pl_status look_at_strategies(struct summary *summary, struct blockfile *file, size_t number,
+                                    struct pl_error *error)
+{
+    const struct analysis_request request = {.block = (int64_t)number + 1, .to = INT64_MAX};
+    const struct analysis_input input = {file, 1};
+    struct piobench_points list;
+    const pl_status status = piobench_points_load(&request, &input, &list, error);
+    if (status != PL_OK)
+        return status == PL_E_INPUT ? PL_OK : status;
+    print_heading(summary, "Collective I/O");
+    const struct piobench_point *cell = &list.points[0];
+    for (size_t i = 0; i < list.count; i++)
+        if (strcmp(list.points[i].distribution, cell->distribution) == 0 &&
+            list.points[i].block_bytes < cell->block_bytes)
+            cell = &list.points[i];
+    print_cell(summary, &list, cell);
+    piobench_points_clear(&list);
+    return PL_OK;
+}
+
+/* ---- prediction ---- */
+
+static double param_number(const struct blockfile_set *set, const char *key)
+{
+    const char *text = blockfile_param_of(set, key);
+    double number;
+    return text && units_parse_number(text, &number) ? number : NAN;
+}
+
+static pl_status look_at_prediction(struct summary *summary, struct blockfile *file, size_t number,
+                                    struct pl_error *error)
+{
+    const struct blockfile_block *block = &file->blocks[number];
+    double measured = 0, predicted = 0, total = NAN;
+    (void)error;
+    for (size_t i = 0; i < block->set_count; i++) {
+        const struct blockfile_set *set = &block->sets[i];
+        const char *kind = blockfile_param_of(set, "kind");
+        const double real = param_number(set, "measured_ns");
+        if (kind && strcmp(kind, "total") == 0)
+            total = param_number(set, "time_ns");
+        if (kind && strcmp(kind, "phase") == 0 && !isnan(real)) {
+            measured += real;
+            predicted += param_number(set, "time_ns");
+        }
+    }
+    if (!isnan(total))
+        fprintf(summary->stream, "BT-IO: predicted I/O time %.3f s", total / 1e9);
+    if (!isnan(total) && measured > 0)
+        fprintf(summary->stream, "; its phases took %.3f s, predicted %.3f s (%+.0f %%)", measured / 1e9,
+                predicted / 1e9, (predicted / measured - 1) * 100);
+    if (!isnan(total))
+        fputc('\n', summary->stream);
+    return PL_OK;
+}
+
+/* ---- all ---- */
+
+static pl_status look_at(struct summary *summary, const char *name, look *each, struct pl_error *error)
+{
+    char path[PATH_MAX + 32];
+    struct blockfile file;
+    snprintf(path, sizeof path, "%s/%s", summary->folder, name);
+    if (access(path, R_OK) != 0)
+        return PL_OK;
+    pl_status status = blockfile_open(path, &file, error);
+    if (status != PL_OK)
+        return status == PL_E_FORMAT ? PL_OK : status; /* killed before its first block */
+    if (file.block_count)
+        print_head(summary, &file.blocks[0]);
+    for (size_t i = 0; i < file.block_count && status == PL_OK; i++)
+        status = each(summary, &file, i, error);
+    blockfile_close(&file);
+    return status;
+}
+
+static void print_verdicts(struct summary *summary)
+{
+    const char *at = text_get(&summary->verdicts);
+    if (*at)
+        fputs("\nWhat stands out:\n", summary->stream);
+    for (; *at; at += strcspn(at, "\n") + 1) {
+        struct text line = {0};
+        text_append(&line, at, strcspn(at, "\n"));
+        kernel_print_wrapped(text_get(&line), 2, summary->stream);
+        text_clear(&line);
+    }
+    if (summary->has_head)
+        fputs("\nMB = 10^6 bytes. In the table of files writing includes the final sync, unlike\n"
+              "in other tables; reading may be served by the page cache.\n",
+              summary->stream);
+    else
+        fputs("Nothing was measured.\n", summary->stream);
+}
+
+pl_status survey_summary(const char *folder, FILE *stream, struct pl_error *error)
+{
+    static const struct {
+        const char *file;
+        look *each;
+    } parts[] = {{"peak.out", look_at_peak},
+                 {"curves.out", look_at_curve},
+                 {"kernels.out", look_at_kernel},
+                 {"strategies.out", look_at_strategies},
+                 {"beff.out", look_at_beff},
+                 {"beffio.out", look_at_beffio},
+                 {"prediction.out", look_at_prediction}};
+    struct summary summary = {.folder = folder, .stream = stream};
+    pl_status status = PL_OK;
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0] && status == PL_OK; i++)
+        status = look_at(&summary, parts[i].file, parts[i].each, error);
+    if (status == PL_OK)
+        print_verdicts(&summary);
+    text_clear(&summary.verdicts);
+    return status;
+}
