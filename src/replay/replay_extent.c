@@ -207,7 +207,7 @@ static bool take_event(void *context, const struct model_event *event)
         search->under_way--;
     if (event->step->file < 0)
         return true;
-    const int item = item_of(search, event->step->file, event->instance);
+    const int item = item_of(search, event->step->file, event->instance < 0 ? 0 : event->instance);
     if (item < 0)
         return false;
     if (operation->kind == REPLAY_OPEN && !search->plan->files[event->step->file].creates &&

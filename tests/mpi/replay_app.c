@@ -92,6 +92,7 @@ static void waits(void)
 {
     MPI_Info info;
     MPI_Request requests[2];
+    MPI_Status statuses[2];
     MPI_Info_create(&info);
     MPI_Info_set(info, "cb_nodes", "1");
     MPI_File file = opened(MPI_COMM_WORLD, "waits.out", MPI_MODE_CREATE | MPI_MODE_RDWR, info);
@@ -104,7 +105,7 @@ static void waits(void)
         const MPI_Offset at = ((MPI_Offset)turn * size + rank) * (MPI_Offset)sizeof buffer;
         MPI_File_iwrite_at(file, at, buffer, 2 * CELLS, MPI_DOUBLE, &requests[0]);
         MPI_File_iread_at(file, 0, second, CELLS, MPI_DOUBLE, &requests[1]);
-        MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+        MPI_Waitall(2, requests, statuses);
         MPI_File_write_at_all_begin(file, at, buffer, 3 * CELLS, MPI_DOUBLE);
         MPI_File_write_at_all_end(file, buffer, MPI_STATUS_IGNORE);
         MPI_Barrier(MPI_COMM_WORLD);
