@@ -5,6 +5,7 @@
 #include "bench/beff/beff_analyze.h"
 #include "bench/beffio/beffio_report.h"
 #include "bench/gpfs/gpfs_analysis.h"
+#include "bench/peak/peak_analysis.h"
 #include "bench/piobench/piobench_analysis.h"
 #include "measure/analysis_tools.h"
 #include "measure/export.h"
@@ -71,6 +72,7 @@ static const struct {
              {"beffio", beffio_analyze, BIT(BLOCK)},
              {"piobench", piobench_analysis, OF_BLOCKS | BIT(OP)},
              {"gpfs", gpfs_analysis, OF_BLOCKS | BIT(OP)},
+             {"peak", peak_analysis, OF_BLOCKS | BIT(OP)},
              {"export", NULL, 0}};
 
 enum { TOOL_COUNT = sizeof TOOLS / sizeof TOOLS[0] };
@@ -356,6 +358,7 @@ const struct cli_verb cli_verb_analyze = {
                "  beffio        b_eff_io: table, values, verdict and the three diagrams\n"
                "  piobench      algorithms of collective I/O: rates, ratios, findings\n"
                "  gpfs          the MPI-IO/GPFS benchmarks: maximum, mean, deviation, ratios\n"
+               "  peak          peaks of devices: rates, latencies, sum over I/O nodes\n"
                "  export        everything in the files as JSON or CSV\n"
                "FILE is a block file as written by the benchmarks; - is standard input.",
     .options =

@@ -1,5 +1,7 @@
 #include "measure/environment.h"
 
+#include "measure/mount.h"
+
 #include <dlfcn.h>
 #include <errno.h>
 #include <limits.h>
@@ -57,52 +59,13 @@ static void directory_of(const char *path, char *out, size_t capacity)
         *slash = '\0';
 }
 
-/* Mount points in mountinfo write a blank as \040. */
-static void undo_octal(char *text)
-{
-    char *out = text;
-    for (const char *in = text; *in; in++) {
-        if (in[0] == '\\' && in[1] >= '0' && in[1] <= '3' && in[2] && in[3]) {
-            *out++ = (char)((in[1] - '0') * 64 + (in[2] - '0') * 8 + (in[3] - '0'));
-            in += 3;
-        } else {
-            *out++ = *in;
-        }
-    }
-    *out = '\0';
-}
-
-static bool lies_below(const char *path, const char *mount)
-{
-    const size_t n = strlen(mount);
-    if (n == 1)
-        return true;
-    return strncmp(path, mount, n) == 0 && (path[n] == '\0' || path[n] == '/');
-}
-
-/* The last, longest mount point above the directory wins: later mounts cover earlier ones. */
 static void find_mount(const char *directory, struct environment_filesystem *fs)
 {
-    FILE *mounts = fopen("/proc/self/mountinfo", "re");
-    if (!mounts)
+    struct mount mount;
+    if (!mount_find("/proc/self/mountinfo", directory, &mount))
         return;
-    char *line = NULL;
-    size_t capacity = 0, longest = 0;
-    while (getline(&line, &capacity, mounts) > 0) {
-        char point[PATH_MAX], type[64], source[256];
-        const char *dash = strstr(line, " - ");
-        if (!dash || sscanf(line, "%*s %*s %*s %*s %4095s", point) != 1 ||
-            sscanf(dash, " - %63s %255s", type, source) != 2)
-            continue;
-        undo_octal(point);
-        if (!lies_below(directory, point) || strlen(point) < longest)
-            continue;
-        longest = strlen(point);
-        memcpy(fs->type, type, sizeof type);
-        memcpy(fs->source, source, sizeof source);
-    }
-    free(line);
-    fclose(mounts);
+    snprintf(fs->type, sizeof fs->type, "%s", mount.type);
+    snprintf(fs->source, sizeof fs->source, "%.*s", (int)sizeof fs->source - 1, mount.source);
 }
 
 /* In a change-root or a container the mount may not be listed; the kernel still tells the kind of file system. */

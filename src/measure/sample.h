@@ -14,7 +14,7 @@ enum { SAMPLE_SERIES_MAX = 16, SAMPLE_TIMES_MAX = 32, SAMPLE_NAME_MAX = 16 };
 
 struct sample_series {
     char key[SAMPLE_NAME_MAX];
-    char unit[4];   /* "ns": values are seconds, written as nanoseconds; "B": bytes */
+    char unit[8];   /* "ns": values are seconds, written as nanoseconds; "B": bytes; "count" */
     double *values; /* owned */
     int64_t capacity;
     int64_t count; /* how many are valid */
