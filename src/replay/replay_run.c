@@ -3,6 +3,7 @@
 
 #include "base/rng.h"
 #include "base/units.h"
+#include "measure/devices.h"
 #include "measure/environment.h"
 #include "measure/place.h"
 
@@ -11,6 +12,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define DEVICE_PERIOD_NS INT64_C(200000000)
 
 /* ---- what is needed ---- */
 
@@ -130,27 +133,48 @@ static void begin_repetition(struct replay_run *run, int64_t repetition)
     }
 }
 
+/* Samples of the devices behind the target, as `iostat` would show them. */
+static struct devices *watch_devices(const struct replay_run *run)
+{
+    struct pl_error ignored; /* without them, there is nothing to show beside the phases */
+    return run->rank == 0 ? devices_start(run->job->directory, DEVICE_PERIOD_NS, &ignored) : NULL;
+}
+
+static pl_status write_rest(struct replay_run *run, struct devices *devices, const struct coll_verdict *verdict,
+                            struct pl_error *error)
+{
+    pl_status status = PL_OK;
+    if (devices)
+        status = devices_write(devices, run->writer, run->start_ns, (int)run->repetition, error);
+    if (status == PL_OK && verdict->status != PL_OK)
+        status = replay_write_failure(run, verdict, error);
+    return status;
+}
+
 /* *ret_verdict: how it went. The result tells whether the results could be written. */
 static pl_status repeat_coll(struct replay_run *run, int64_t repetition, struct coll_verdict *ret_verdict,
                              struct pl_error *error)
 {
+    struct coll_verdict written;
     begin_repetition(run, repetition);
     pl_status status = replay_place_make_coll(run, error);
     if (status != PL_OK)
         replay_note(run, NULL, error);
+    struct devices *devices = watch_devices(run);
     MPI_Barrier(run->comm);
     run->repetition_ns = replay_now_ns();
     if (status == PL_OK)
         replay_walk_coll(run);
     replay_file_close_all_coll(run);
     coll_agree_coll(run->comm, run->failure.status, &run->failure, ret_verdict);
+    devices_stop(devices);
     replay_place_remove_coll(run);
     status = replay_write_units_coll(run, run->plan->unit_count, error);
-    if (status == PL_OK && ret_verdict->status != PL_OK) {
-        struct coll_verdict written;
-        const pl_status put = run->rank == 0 ? replay_write_failure(run, ret_verdict, error) : PL_OK;
-        status = coll_agree_coll(run->comm, put, error, &written);
+    if (status == PL_OK) {
+        const pl_status rest = run->rank == 0 ? write_rest(run, devices, ret_verdict, error) : PL_OK;
+        status = coll_agree_coll(run->comm, rest, error, &written);
     }
+    devices_free(devices);
     return status;
 }
 
@@ -158,6 +182,7 @@ static pl_status run_block_coll(struct replay_run *run, struct pl_error *error)
 {
     struct timespec now;
     struct coll_verdict verdict = {.status = PL_OK};
+    MPI_Barrier(run->comm); /* times of different ranks begin to count together */
     clock_gettime(CLOCK_REALTIME, &now);
     run->start_ns = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
     run->began_ns = replay_now_ns();

@@ -3,8 +3,8 @@
 
 #include "replay/replay_estimate.h"
 
-#include "base/path.h"
 #include "measure/environment.h"
+#include "measure/record.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -69,8 +69,10 @@ pl_status replay_write_head_coll(struct replay_run *run, struct pl_error *error)
         text_clear(&label);
     }
     environment_facts_coll(run->comm, run->job->directory, writer);
-    if (run->rank == 0)
+    if (run->rank == 0) {
+        record_facts(run->job->directory, record_to_block, writer); /* what cannot be seen is left out */
         status = blockfile_end_head(writer, error);
+    }
     return coll_agree_coll(run->comm, status, error, &verdict);
 }
 
