@@ -10,13 +10,48 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 enum { FILL_BLOCK = 4 << 20, NAME_SHOWN = 60 };
+
+/* ---- when the replay is ended by a signal ---- */
+
+static char watched[REPLAY_PATH_MAX]; /* the folder; "": none */
+
+/* Only what may be called in a handler: no memory is taken. */
+static void remove_and_end(int number)
+{
+    char entries[8192] __attribute__((aligned(8)));
+    const int fd = watched[0] ? open(watched, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+    long length;
+    while (fd >= 0 && (length = syscall(SYS_getdents64, fd, entries, sizeof entries)) > 0)
+        for (long at = 0; at < length;) {
+            const struct dirent64 *entry = (const struct dirent64 *)(const void *)(entries + at);
+            unlinkat(fd, entry->d_name, 0);
+            at += entry->d_reclen;
+        }
+    rmdir(watched);
+    signal(number, SIG_DFL);
+    raise(number);
+}
+
+static void watch(const char *folder, bool keep)
+{
+    static const int ENDING[] = {SIGINT, SIGTERM, SIGHUP};
+    const struct sigaction ours = {.sa_handler = remove_and_end}, normal = {.sa_handler = SIG_DFL};
+    const bool on = *folder && !keep;
+    snprintf(watched, sizeof watched, "%s", folder);
+    for (size_t i = 0; i < sizeof ENDING / sizeof ENDING[0]; i++)
+        sigaction(ENDING[i], on ? &ours : &normal, NULL);
+}
+
+/* ---- the folder ---- */
 
 /* Rank 0 makes a folder that was not there; the others make it where they do not see it (a disk of their own node). */
 pl_status replay_place_make_coll(struct replay_run *run, struct pl_error *error)
@@ -36,6 +71,7 @@ pl_status replay_place_make_coll(struct replay_run *run, struct pl_error *error)
     MPI_Bcast(run->folder, sizeof run->folder, MPI_CHAR, 0, run->comm);
     if (mkdir(run->folder, 0700) != 0 && errno != EEXIST)
         status = pl_fail_errno(error, errno, "making '%s'", run->folder);
+    watch(run->folder, run->job->keep);
     return coll_agree_coll(run->comm, status, error, &verdict);
 }
 
@@ -60,6 +96,7 @@ void replay_place_remove_coll(struct replay_run *run)
     MPI_Barrier(run->comm);
     if (run->rank != 0 && !run->job->keep)
         remove_folder(run->folder);
+    watch("", false);
 }
 
 /* The end of the name for people, and a sum of all of it, so that two names are two files. */

@@ -96,8 +96,9 @@ static pl_status prepare_coll(struct replay_run *run, struct pl_error *error)
     run->done = calloc((size_t)run->model->leaf_count + 1, sizeof *run->done);
     if (status == PL_OK && (!run->measures || !run->done))
         status = pl_fail(error, PL_E_NOMEM, "not enough memory for the results");
-    status = coll_agree_coll(run->comm, status, error, &verdict);
-    return status == PL_OK ? check_space_coll(run, error) : status;
+    if (coll_agree_coll(run->comm, status, error, &verdict) != PL_OK)
+        return error->status = verdict.status; /* the same on all ranks, and so is how the program ends */
+    return check_space_coll(run, error);
 }
 
 static void clear(struct replay_run *run)

@@ -68,3 +68,79 @@ for program in model_app replay_app; do
     expect_exit 0 "$compiler" -std=c11 -Wall -Wextra -Werror "$SOURCE/tests/mpi/$program.c" -o "$program"
     replayed 4 "./$program"
 done
+
+# ---- results, samples, both implementations ----
+
+# params FILE KEY: the values of a parameter of the sets, in their order
+params() { sed -n "s/^param $2 //p" "$1" | xargs; }
+
+"$PIOLET" trace -n 4 -o bt -- "$PIOLET" btio --class W --file "$data" -o apps.out >/dev/null || fail "btio"
+expect_exit 0 "$PIOLET" model bt -o bt.model
+expect_exit 0 "$PIOLET" replay bt.model --on target --mpiio both --hint cb_nodes=1 --cache cold --json both.json -o both.out
+[ "$(sed -n 's/^fact configuration //p' both.out | xargs -d '\n' printf '%s|')" = \
+    "target, system, cb_nodes=1, cold|target, piolet, cb_nodes=1, cold|" ] || fail "configurations: $(grep configuration both.out)"
+expect_in both.out "fact model_hash $(sed -n 's/^end-steps [0-9]* //p' bt.model)"
+expect_in both.out "fact mpiio piolet"
+expect_in both.out "series 3 phase ns 40"
+expect_in both.out "fact config.filesystem"
+expect_exit 0 "$PIOLET" analyze export --format json both.out
+
+# Far less time than it needs: some turns only, the rest is extrapolated, and what is read is there.
+expect_exit 0 "$PIOLET" replay bt.model --on target --pace recorded --limit 0.02 -o few.out
+executed=$(params few.out executed | cut -d ' ' -f 6)
+[ "$executed" -ge 1 ] && [ "$executed" -lt 40 ] || fail "executed: $(params few.out executed)"
+[ "$(params few.out count | cut -d ' ' -f 6)" -eq 40 ] || fail "count: $(params few.out count)"
+[ "$(params few.out total_high_ns | cut -d ' ' -f 6)" -gt "$(params few.out total_ns | cut -d ' ' -f 6)" ] || fail "no interval"
+expect_exit 0 "$PIOLET" replay bt.model --on target --phase 2 --repeat 2 -o read.out
+[ "$(params read.out phase)" = "2 2" ] || fail "phases: $(params read.out phase)"
+[ -z "$(ls -A target)" ] || fail "the replay left files: $(ls target)"
+
+# ---- what cannot be ----
+
+# One rank may not write so far: all end, and what was measured before is there.
+cat >limited <<'TEXT'
+#!/usr/bin/env bash
+[ "${PMI_RANK:-${OMPI_COMM_WORLD_RANK:-0}}" -ne 0 ] || ulimit -f 20480
+exec "$@"
+TEXT
+chmod +x limited
+expect_exit 1 mpirun_n 4 ./limited "$PIOLET" replay bt.model --on target --hint cb_nodes=1 -o limited.out
+expect_in "$ERR" "phase 1: write_at_all"
+expect_in limited.out "param kind failure"
+expect_in limited.out "param operation open"
+expect_in limited.out "end-block"
+[ -z "$(ls -A target)" ] || fail "the failed replay left files: $(ls target)"
+
+# refused TEXT OPTION...: exit status 2, and a message that holds TEXT
+refused()
+{
+    local text=$1
+    shift
+    expect_exit 2 "$PIOLET" replay "$@" -o refused.out
+    expect_in "$ERR" "$text"
+    [ ! -e refused.out ] || fail "results of what was refused: $*"
+}
+refused "which MODEL?" --on target
+refused "--on is missing" bt.model
+refused "No such file or directory" bt.model --on nowhere
+refused "is no directory" bt.model --on bt.model
+refused "the model is of 4 ranks" bt.model --on target -n 2
+refused "the model has the phases 1 to 2" bt.model --on target --phase 3
+refused "allowed: system, piolet, both" bt.model --on target --mpiio other
+refused "allowed: a time" bt.model --on target --limit soon
+refused "allowed: KEY=VALUE" bt.model --on target --hint cb_nodes
+head -n 20 bt.model >cut.model
+refused "cut.model:" cut.model --on target
+sed '/^set_view/s/contiguous/continuous/; /^end-steps/s/[^ ]*$/-/' bt.model >type.model
+refused "this is no datatype" type.model --on target
+sed '/^set_view/s/filetype=[^)]*/filetype=\\x22struct([1 .../; /^end-steps/s/[^ ]*$/-/' bt.model >long.model
+refused "ends in '...'" long.model --on target
+sed '/^comm ranks=0-3 collectives=4/s/0-3/0-2/; /^end-steps/s/[^ ]*$/-/' bt.model >wait.model
+refused "wait for each other for ever" wait.model --on target
+expect_exit 0 "$PIOLET" replay bt.model --dry-run
+expect_in "$OUT" "Nothing was run."
+
+small_fs 8M
+expect_exit 1 "$PIOLET" replay bt.model --on "$SMALL_FS" --on target -o small.out
+expect_in "$ERR" "are free"
+expect_in small.out "fact configuration target, system" # the one behind it was replayed
