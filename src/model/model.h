@@ -33,7 +33,8 @@ struct model_step {
     char *operation; /* "write_at_all" */
     int file;        /* index into the files; -1: none */
     bool access;
-    struct model_value size, offset, instance; /* the offset has no text where the shared pointer decides */
+    struct model_value size, offset, instance; /* the offset has no text where the shared pointer decides; of
+                                                * set_size and others that move no data it is their number */
     int64_t etype_bytes;                       /* unit of the offset */
     bool holes;                                /* the view leaves bytes out */
     char *name, *detail; /* patterns of the name of an opened file and of other arguments; NULL: none */

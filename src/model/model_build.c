@@ -168,7 +168,8 @@ static pl_status make_call(struct finish *finish, const struct model_joint *join
         status = take_value(finish, joint, MODEL_PARAM_INSTANCE, &step->instance);
     if (status == PL_OK && call->access)
         status = take_value(finish, joint, MODEL_SIZE, &step->size);
-    if (status == PL_OK && call->access && model_operation_of(step->operation).pointer != MODEL_SHARED)
+    if (status == PL_OK &&
+        (call->number || (call->access && model_operation_of(step->operation).pointer != MODEL_SHARED)))
         status = take_value(finish, joint, MODEL_PARAM_OFFSET, &step->offset);
     if (status == PL_OK && call->name) {
         model_join_name(joint, MODEL_PARAM_FORMS, &name);

@@ -21,9 +21,18 @@ struct feed {
     bool failed; /* memory was short */
 };
 
+/* Accesses by the shared pointer have no offset of their own: where it is set must be told. */
 static bool is_left_out(const struct trace_node *node)
 {
-    return strcmp(node->class, "seek") == 0 || strcmp(node->class, "query") == 0 || strcmp(node->class, "handler") == 0;
+    return (strcmp(node->class, "seek") == 0 && strcmp(node->function, "MPI_File_seek_shared") != 0) ||
+           strcmp(node->class, "query") == 0 || strcmp(node->class, "handler") == 0;
+}
+
+/* Whether the number of a call that is no access is an argument of it. */
+static bool has_number(const struct model_call *call)
+{
+    return strcmp(call->function, "MPI_File_seek_shared") == 0 ||
+           strcmp(call->function, "MPI_File_set_atomicity") == 0 || strcmp(call->class, "size") == 0;
 }
 
 static void push(struct feed *feed, struct model_item *item)
@@ -98,7 +107,9 @@ static void feed_call(struct feed *feed, const struct trace_node *node)
         return;
     }
     item.observed = observe(feed, node);
-    if (!model_seq_add(&item.params[MODEL_PARAM_OFFSET], item.call.access ? offset_now(feed, node) : -1))
+    item.call.number = !item.call.access && has_number(&item.call);
+    const bool counts = item.call.access || item.call.number;
+    if (!model_seq_add(&item.params[MODEL_PARAM_OFFSET], counts ? offset_now(feed, node) : -1))
         feed->failed = true;
     push(feed, &item);
 }

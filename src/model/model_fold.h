@@ -3,7 +3,8 @@
  * The list does not depend on how the trace was folded: it is what folding call after call from the left gives. (Turns
  * of a loop of the trace are fed one by one until each makes one loop of the list longer and nothing else; the rest is
  * then added at once.) Offsets and other numbers are kept beside, each a sequence over the executions of the call. Left
- * out: seeks and queries (an access has its offset), error handlers, and calls that failed. Pure. */
+ * out: seeks of the individual pointer and queries (an access has its offset), error handlers, and calls that failed.
+ * Pure. */
 #ifndef PIOLET_MODEL_FOLD_H
 #define PIOLET_MODEL_FOLD_H
 
@@ -21,6 +22,7 @@ struct model_call {
     const char *name, *text; /* forms of what open, delete, view, … were given */
     int64_t etype_bytes;     /* of the view in force */
     bool access;             /* moves data: has a size, and an offset unless the pointer is shared */
+    bool number;             /* moves none, and has a number in the place of the offset */
     bool holes;              /* the view in force leaves bytes out */
 };
 

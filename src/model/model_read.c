@@ -120,7 +120,7 @@ static pl_status check_call(struct reader *reader, const struct model_step *step
         return model_line_fail(&reader->lines, "the shared file pointer has no offset=");
     pl_status status = check_value(reader, &step->size, "size", 0);
     if (status == PL_OK)
-        status = check_value(reader, &step->offset, "offset", -1); /* -1: the trace does not know */
+        status = check_value(reader, &step->offset, "offset", step->access ? -1 : INT64_MIN); /* -1: not known */
     return status == PL_OK ? check_value(reader, &step->instance, "instance", 0) : status;
 }
 

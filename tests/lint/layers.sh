@@ -16,9 +16,11 @@ tracer: base mpi dist trace
 measure: base mpi dist trace
 bench: base mpi dist trace measure
 model: base mpi dist trace measure bench
-predict: base mpi dist trace measure bench model
-history: base mpi dist trace measure bench model
-cli: base mpi dist trace measure bench model predict history
+replay: base mpi dist trace measure bench model
+predict: base mpi dist trace measure bench model replay
+history: base mpi dist trace measure bench model replay predict
+report: base mpi dist trace measure bench model replay predict history
+cli: base mpi dist trace measure bench model replay predict history report
 support:
 TABLE
 }

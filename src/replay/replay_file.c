@@ -1,0 +1,380 @@
+/* Files of a replay: opened, looked at, closed and deleted as the program did. */
+#include "replay/replay_run.h"
+
+#include "mpi/coll.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct replay_file *replay_file_find(struct replay_run *run, int file, int64_t instance)
+{
+    for (int i = run->file_count - 1; i >= 0; i--)
+        if (run->files[i].file == file && run->files[i].instance == instance)
+            return &run->files[i];
+    return NULL;
+}
+
+int64_t replay_file_end(const struct replay_file *file, int64_t offset, int64_t size)
+{
+    return replay_extent_end(file->handle, offset, size, file->etype_bytes, file->view_bytes);
+}
+
+/* ---- communicators ---- */
+
+static bool is_same(const struct replay_comm *comm, const struct replay_open *open)
+{
+    if (comm->ranks != open->ranks || !comm->members != !open->members)
+        return false;
+    if (open->members)
+        return memcmp(comm->members, open->members, (size_t)open->ranks * sizeof *open->members) == 0;
+    return comm->first == open->first && (comm->ranks == 1 || comm->stride == open->stride);
+}
+
+static int make_comm_coll(const struct replay_run *run, const struct replay_open *open, MPI_Comm *ret_comm)
+{
+    MPI_Group world, group = MPI_GROUP_NULL;
+    int *ranks = malloc((size_t)open->ranks * sizeof *ranks);
+    if (!ranks)
+        return MPI_ERR_NO_MEM;
+    for (int i = 0; i < open->ranks; i++)
+        ranks[i] = replay_open_member(open, i);
+    MPI_Comm_group(run->comm, &world);
+    int code = MPI_Group_incl(world, open->ranks, ranks, &group);
+    if (code == MPI_SUCCESS)
+        code = MPI_Comm_create_group(run->comm, group, 0, ret_comm);
+    if (group != MPI_GROUP_NULL)
+        MPI_Group_free(&group);
+    MPI_Group_free(&world);
+    free(ranks);
+    return code;
+}
+
+/* The communicator of an open; kept for the next one. All of its ranks call. */
+static pl_status comm_of_coll(struct replay_run *run, struct replay_open *open, MPI_Comm *ret_comm,
+                              struct pl_error *error)
+{
+    for (int i = 0; i < run->comm_count; i++)
+        if (is_same(&run->comms[i], open)) {
+            *ret_comm = run->comms[i].comm;
+            return PL_OK;
+        }
+    struct replay_comm comm = {.first = open->first, .stride = open->stride, .ranks = open->ranks};
+    struct replay_comm *comms = realloc(run->comms, ((size_t)run->comm_count + 1) * sizeof *comms);
+    run->comms = comms ? comms : run->comms;
+    const int code = make_comm_coll(run, open, &comm.comm);
+    if (code != MPI_SUCCESS || !comms)
+        return coll_fail_mpi(error, code, "making a communicator of %d ranks", open->ranks);
+    MPI_Comm_set_errhandler(comm.comm, MPI_ERRORS_RETURN);
+    comm.members = open->members;
+    open->members = NULL; /* kept */
+    comms[run->comm_count++] = comm;
+    *ret_comm = comm.comm;
+    return PL_OK;
+}
+
+void replay_files_clear(struct replay_run *run)
+{
+    for (int i = 0; i < run->comm_count; i++) {
+        MPI_Comm_free(&run->comms[i].comm);
+        free(run->comms[i].members);
+    }
+    free(run->comms);
+    free(run->files);
+    run->comms = NULL;
+    run->files = NULL;
+    run->comm_count = run->file_count = run->file_room = 0;
+}
+
+/* ---- open ---- */
+
+static int amode_of(int modes)
+{
+    static const struct {
+        int bit, mode;
+    } table[] = {{REPLAY_CREATE, MPI_MODE_CREATE},
+                 {REPLAY_EXCL, MPI_MODE_EXCL},
+                 {REPLAY_RDONLY, MPI_MODE_RDONLY},
+                 {REPLAY_WRONLY, MPI_MODE_WRONLY},
+                 {REPLAY_RDWR, MPI_MODE_RDWR},
+                 {REPLAY_APPEND, MPI_MODE_APPEND},
+                 {REPLAY_DELETE_ON_CLOSE, MPI_MODE_DELETE_ON_CLOSE},
+                 {REPLAY_UNIQUE_OPEN, MPI_MODE_UNIQUE_OPEN},
+                 {REPLAY_SEQUENTIAL, MPI_MODE_SEQUENTIAL}};
+    int amode = 0;
+    for (size_t i = 0; i < sizeof table / sizeof table[0]; i++)
+        amode |= modes & table[i].bit ? table[i].mode : 0;
+    return amode;
+}
+
+/* Hints of the program, and over them those of the command line. */
+static pl_status make_info(const struct replay_run *run, const char *detail, MPI_Info *ret_info, struct pl_error *error)
+{
+    struct replay_field field;
+    int code = MPI_Info_create(ret_info);
+    while (code == MPI_SUCCESS && replay_field_next(&detail, &field)) {
+        if (strncmp(field.key, "hint.", 5) == 0)
+            code = MPI_Info_set(*ret_info, field.key + 5, field.value);
+        replay_field_clear(&field);
+    }
+    for (size_t i = 0; i < run->job->hint_count && code == MPI_SUCCESS; i++)
+        code = MPI_Info_set(*ret_info, run->job->hints[i].key, run->job->hints[i].value);
+    return code == MPI_SUCCESS ? PL_OK : coll_fail_mpi(error, code, "setting the hints");
+}
+
+/* Bytes that the program found there are made before. The ranks of the file agree: whether all know what to open, that
+ * they will go on with the same calls, and that the file is there where it must be. */
+static bool prepare_coll(struct replay_run *run, struct replay_file *file, bool is_ready, bool *ret_was_made,
+                         struct pl_error *error)
+{
+    const struct replay_extent *extent = replay_extents_of(&run->extents, file->file, file->instance);
+    const int64_t order = (int64_t)(replay_plan_order(run->model, run->rank, file->file) >> 1);
+    int64_t mine[4] = {!is_ready, extent ? extent->initial : -1, order, -order}, most[4];
+    int rank, ok = 1;
+    MPI_Comm_rank(file->comm, &rank);
+    MPI_Allreduce(mine, most, 4, MPI_INT64_T, MPI_MAX, file->comm);
+    if (most[0] == 0 && most[2] != -most[3] && error->status == PL_OK)
+        pl_fail(error, PL_E_FORMAT, "the ranks of its communicator make different collective calls on it");
+    if (most[0] || most[2] != -most[3])
+        return false;
+    *ret_was_made = most[1] >= 0;
+    if (most[1] < 0)
+        return true;
+    if (rank == 0 && access(file->path, F_OK) != 0)
+        ok = replay_place_fill(file->path, most[1], error) == PL_OK;
+    MPI_Bcast(&ok, 1, MPI_INT, 0, file->comm);
+    return ok;
+}
+
+static struct replay_file *add_file(struct replay_run *run, const struct replay_file *file)
+{
+    if (run->file_count == run->file_room) {
+        const int room = 2 * run->file_room + 8;
+        struct replay_file *files = realloc(run->files, (size_t)room * sizeof *files);
+        if (!files)
+            return NULL;
+        run->files = files;
+        run->file_room = room;
+    }
+    run->files[run->file_count] = *file;
+    return &run->files[run->file_count++];
+}
+
+/* Everything that only concerns this rank. */
+static pl_status make_file(struct replay_run *run, const struct model_step *step, int64_t n, struct replay_open *open,
+                           struct text *detail, struct replay_file *file, MPI_Info *info, struct pl_error *error)
+{
+    char path[REPLAY_PATH_MAX];
+    struct text name = {0};
+    pl_status status = model_render(step->name, run->rank, n, &name, error);
+    if (status == PL_OK)
+        status = replay_place_name(run, text_get(&name), path, error);
+    text_clear(&name);
+    if (status == PL_OK && !(file->path = text_dup(path)))
+        status = pl_fail(error, PL_E_NOMEM, "not enough memory");
+    if (status == PL_OK)
+        status = make_info(run, text_get(detail), info, error);
+    (void)open;
+    return status;
+}
+
+/* The open itself, timed; then all know whether all have it. */
+static void open_coll(struct replay_run *run, const struct model_step *step, struct replay_file *file, int amode,
+                      MPI_Info info, struct pl_error *error)
+{
+    const int64_t begin = replay_now_ns();
+    const int code = MPI_File_open(file->comm, file->path, amode, info, &file->handle);
+    const int64_t end = replay_now_ns();
+    int failed = code != MPI_SUCCESS, any = 0;
+    MPI_Allreduce(&failed, &any, 1, MPI_INT, MPI_MAX, file->comm);
+    file->is_open = !any;
+    if (failed)
+        coll_fail_mpi(error, code, "opening '%s'", file->path);
+    else if (any)
+        pl_fail(error, PL_E_PEER, "opening '%s' failed on another rank", file->path);
+    replay_walk_time(run, step, begin, end);
+}
+
+void replay_file_open_coll(struct replay_run *run, const struct model_step *step, int64_t n, int64_t instance)
+{
+    struct replay_file file = {.file = step->file,
+                               .instance = instance,
+                               .etype_bytes = 1,
+                               .view_bytes = 1,
+                               .split.buffer = -1,
+                               .etype = {MPI_BYTE, false},
+                               .filetype = {MPI_BYTE, false}};
+    struct replay_open open = {0};
+    struct text detail = {0};
+    struct pl_error error = {.status = PL_OK};
+    MPI_Info info = MPI_INFO_NULL;
+    bool was_made = false;
+    /* That the communicator can be told was seen before the replay began. */
+    model_render(step->detail, run->rank, n, &detail, &error);
+    if (replay_open_parse(text_get(&detail), run->rank, run->ranks, &open, &error) == PL_OK &&
+        comm_of_coll(run, &open, &file.comm, &error) == PL_OK) {
+        const bool ready = make_file(run, step, n, &open, &detail, &file, &info, &error) == PL_OK;
+        const int modes = open.amode;
+        if (prepare_coll(run, &file, ready, &was_made, &error))
+            open_coll(run, step, &file, amode_of(was_made ? modes & ~REPLAY_EXCL : modes), info, &error);
+        file.position = modes & REPLAY_APPEND ? -1 : 0;
+    }
+    if (!add_file(run, &file))
+        pl_fail(&error, PL_E_NOMEM, "not enough memory for an open file");
+    if (error.status != PL_OK)
+        replay_note(run, step, &error);
+    if (info != MPI_INFO_NULL)
+        MPI_Info_free(&info);
+    replay_open_clear(&open);
+    text_clear(&detail);
+}
+
+/* ---- close, delete ---- */
+
+static void forget(struct replay_run *run, struct replay_file *file)
+{
+    free(file->path);
+    free(file->pending);
+    replay_type_clear(&file->etype);
+    replay_type_clear(&file->filetype);
+    *file = run->files[--run->file_count];
+}
+
+void replay_file_close_coll(struct replay_run *run, const struct model_step *step, struct replay_file *file)
+{
+    struct pl_error error = {.status = PL_OK};
+    replay_call_finish(run, file);
+    if (file->is_open) {
+        const int64_t begin = replay_now_ns();
+        const int code = MPI_File_close(&file->handle);
+        if (step)
+            replay_walk_time(run, step, begin, replay_now_ns());
+        if (code != MPI_SUCCESS)
+            coll_fail_mpi(&error, code, "closing '%s'", file->path);
+    }
+    forget(run, file);
+    if (error.status != PL_OK)
+        replay_note(run, step, &error);
+}
+
+static int compare_files(const struct replay_file *a, const struct replay_file *b)
+{
+    const int order = strcmp(a->path, b->path);
+    return order ? order : (a->file > b->file) - (a->file < b->file);
+}
+
+struct replay_file *replay_file_next(const struct replay_run *run, const struct replay_file *after)
+{
+    struct replay_file *next = NULL;
+    for (int i = 0; i < run->file_count; i++) {
+        struct replay_file *file = &run->files[i];
+        if (file->is_open && (!after || compare_files(file, after) > 0) && (!next || compare_files(file, next) < 0))
+            next = file;
+    }
+    return next;
+}
+
+void replay_file_close_all_coll(struct replay_run *run)
+{
+    for (struct replay_file *file; (file = replay_file_next(run, NULL));)
+        replay_file_close_coll(run, NULL, file);
+    while (run->file_count > 0)
+        forget(run, &run->files[0]);
+}
+
+void replay_file_delete(struct replay_run *run, const struct model_step *step, int64_t n)
+{
+    char path[REPLAY_PATH_MAX];
+    struct text detail = {0};
+    struct pl_error error = {.status = PL_OK};
+    char *name = NULL;
+    if (model_render(step->detail, run->rank, n, &detail, &error) == PL_OK &&
+        (name = replay_detail_text(text_get(&detail), "name")) && replay_place_name(run, name, path, &error) == PL_OK &&
+        !replay_has_failed(run)) {
+        const int64_t begin = replay_now_ns();
+        const int code = MPI_File_delete(path, MPI_INFO_NULL);
+        replay_walk_time(run, step, begin, replay_now_ns());
+        if (code != MPI_SUCCESS && access(path, F_OK) == 0) /* one that the program made without MPI is not there */
+            coll_fail_mpi(&error, code, "deleting '%s'", path);
+    }
+    free(name);
+    text_clear(&detail);
+    if (error.status != PL_OK)
+        replay_note(run, step, &error);
+}
+
+/* ---- view, info ---- */
+
+static pl_status make_types(const char *detail, struct replay_type *etype, struct replay_type *filetype,
+                            struct pl_error *error)
+{
+    char *texts[] = {replay_detail_text(detail, "etype"), replay_detail_text(detail, "filetype")};
+    pl_status status = texts[0] && texts[1] ? PL_OK : pl_fail(error, PL_E_FORMAT, "etype= or filetype= is missing");
+    if (status == PL_OK)
+        status = replay_type_make(texts[0], etype, error);
+    if (status == PL_OK)
+        status = replay_type_make(texts[1], filetype, error);
+    free(texts[0]);
+    free(texts[1]);
+    return status;
+}
+
+/* A rank that cannot make its types has a view of bytes: the others count on its call. */
+void replay_file_view_coll(struct replay_run *run, const struct model_step *step, int64_t n, struct replay_file *file)
+{
+    struct replay_type etype = {MPI_BYTE, false}, filetype = {MPI_BYTE, false};
+    struct text detail = {0};
+    struct pl_error error = {.status = PL_OK};
+    MPI_Info info = MPI_INFO_NULL;
+    MPI_Count etype_bytes = 1, view_bytes = 1;
+    if (model_render(step->detail, run->rank, n, &detail, &error) != PL_OK ||
+        make_types(text_get(&detail), &etype, &filetype, &error) != PL_OK ||
+        make_info(run, text_get(&detail), &info, &error) != PL_OK) {
+        replay_type_clear(&etype);
+        replay_type_clear(&filetype);
+        etype.type = filetype.type = MPI_BYTE;
+    }
+    char *datarep = replay_detail_text(text_get(&detail), "datarep");
+    const MPI_Offset disp = replay_detail_number(text_get(&detail), "disp", 0);
+    const int64_t begin = replay_now_ns();
+    const int code = MPI_File_set_view(file->handle, disp, etype.type, filetype.type, datarep ? datarep : "native",
+                                       info);
+    replay_walk_time(run, step, begin, replay_now_ns());
+    if (code != MPI_SUCCESS)
+        coll_fail_mpi(&error, code, "set_view of '%s'", file->path);
+    MPI_Type_size_x(etype.type, &etype_bytes);
+    MPI_Type_size_x(filetype.type, &view_bytes);
+    replay_type_clear(&file->etype);
+    replay_type_clear(&file->filetype);
+    file->etype = etype;
+    file->filetype = filetype;
+    file->etype_bytes = etype_bytes > 0 ? etype_bytes : 1;
+    file->view_bytes = view_bytes;
+    file->position = 0;
+    free(datarep);
+    text_clear(&detail);
+    if (info != MPI_INFO_NULL)
+        MPI_Info_free(&info);
+    if (error.status != PL_OK)
+        replay_note(run, step, &error);
+}
+
+void replay_file_info_coll(struct replay_run *run, const struct model_step *step, int64_t n, struct replay_file *file)
+{
+    struct text detail = {0};
+    struct pl_error error = {.status = PL_OK};
+    MPI_Info info = MPI_INFO_NULL;
+    if (step->detail)
+        model_render(step->detail, run->rank, n, &detail, &error);
+    make_info(run, text_get(&detail), &info, &error);
+    const int64_t begin = replay_now_ns();
+    const int code = MPI_File_set_info(file->handle, info);
+    replay_walk_time(run, step, begin, replay_now_ns());
+    if (code != MPI_SUCCESS)
+        coll_fail_mpi(&error, code, "set_info of '%s'", file->path);
+    if (info != MPI_INFO_NULL)
+        MPI_Info_free(&info);
+    text_clear(&detail);
+    if (error.status != PL_OK)
+        replay_note(run, step, &error);
+}
