@@ -17,7 +17,7 @@ static double run(struct ring_record *record, int calls, const double cost[2])
 {
     double sum = 0;
     for (int i = 0; i < calls; i++) {
-        const int way = ring_tune_choose(record);
+        const enum ring_way way = ring_tune_choose(record, STORAGE_NEW);
         ring_tune_note(record, way, cost[way]);
         sum += cost[way];
     }
@@ -45,10 +45,10 @@ static void fresh_memory(void **unused)
 {
     (void)unused;
     struct ring_record record = {0};
-    assert_int_equal(ring_tune_choose(&record), RING_WAY_RING);
+    assert_int_equal(ring_tune_choose(&record, STORAGE_NEW), RING_WAY_RING);
     ring_tune_note(&record, RING_WAY_RING, 1000);
     run(&record, 5, (double[]){1, 2});
-    assert_int_equal(ring_tune_choose(&record), RING_WAY_RING);
+    assert_int_equal(ring_tune_choose(&record, STORAGE_NEW), RING_WAY_RING);
 }
 
 static void change(void **unused)
@@ -56,11 +56,11 @@ static void change(void **unused)
     (void)unused;
     struct ring_record record = {0};
     run(&record, 30, (double[]){1, 2});
-    assert_int_equal(ring_tune_choose(&record), RING_WAY_RING);
+    assert_int_equal(ring_tune_choose(&record, STORAGE_NEW), RING_WAY_RING);
     run(&record, 8, (double[]){5, 2}); /* ranks were moved to cores far apart, say */
-    assert_int_equal(ring_tune_choose(&record), RING_WAY_DIRECT);
+    assert_int_equal(ring_tune_choose(&record, STORAGE_NEW), RING_WAY_DIRECT);
     run(&record, 200, (double[]){1, 2}); /* and back: found out when the ring is tried again */
-    assert_int_equal(ring_tune_choose(&record), RING_WAY_RING);
+    assert_int_equal(ring_tune_choose(&record, STORAGE_NEW), RING_WAY_RING);
 }
 
 int main(void)

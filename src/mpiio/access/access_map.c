@@ -22,6 +22,14 @@ bool access_map_may(struct storage *storage, const struct access_request *reques
            storage_map_reach(storage, request->write) > 0;
 }
 
+enum storage_ground access_map_ground(struct storage *storage, const struct access_request *request, int64_t begin,
+                                      int64_t end)
+{
+    if (request->view->contiguous || !access_map_may(storage, request))
+        return STORAGE_NEW;
+    return storage_hold_ground(storage, request->write, begin, end);
+}
+
 /* ---- the copy ---- */
 
 static void copy_run(const struct access_map *map, char *place, const struct typemap_run *run)
