@@ -13,13 +13,15 @@
 
 enum {
     TRIES_RING = 3, /* before one way is preferred; the first pays for fresh memory, and is not counted */
-    TRIES_DIRECT = 2,
-    TRY_CLOSE = 16, /* calls after which the other is given a chance, where it was not far behind, */
-    TRY_AGAIN = 64, /* and where it was */
-    HOPELESS = 4,   /* times slower: no chance */
-    SPEND = 256,    /* calls for the sake of later ones, */
-    SPEND_MORE = 2, /* and for each that had the good of it */
-    SPARSE = 64,    /* where fewer than one byte in so many is wanted, whole blocks are a waste */
+    TRIES_DIRECT = 3,
+    TRY_CLOSE = 16,  /* calls after which the other is given a chance, where it was not far behind, */
+    TRY_AGAIN = 64,  /* and where it was */
+    TRY_LATE = 1024, /* and where it was far behind */
+    FAR = 4,         /* times slower, */
+    HOPELESS = 32,   /* and so much that it gets no chance any more */
+    SPEND = 256,     /* calls for the sake of later ones, */
+    SPEND_MORE = 2,  /* and for each that had the good of it */
+    SPARSE = 64,     /* where fewer than one byte in so many is wanted, whole blocks are a waste */
 };
 
 static int64_t now_ns(void)
@@ -36,10 +38,20 @@ static int class_of(int64_t bytes)
     return class < 0 ? 0 : class < RING_CLASSES ? class : RING_CLASSES - 1;
 }
 
+/* Machines change, so what is old counts little; but a rank that is kept from running for a while, which makes one call
+ * ten times as long, says next to nothing: so it is quickly believed that a way is quicker, and slowly that it is not.
+ */
+static double mix(double known, double cost)
+{
+    if (cost < known)
+        return (known + cost) / 2;
+    return known + (cost < 2 * known ? cost - known : known) / 4;
+}
+
 void ring_tune_note(struct ring_record *record, enum ring_way way, double cost)
 {
     const bool first = record->tried[way] == 0 || (way == RING_WAY_RING && record->tried[way] == 1);
-    record->cost[way] = first ? cost : (record->cost[way] + cost) / 2; /* machines change: what is old counts little */
+    record->cost[way] = first ? cost : mix(record->cost[way], cost);
     record->tried[way]++;
 }
 
@@ -57,16 +69,18 @@ static void learn(struct ring *ring, struct ring_tune *tune)
     tune->began_ns = 0;
 }
 
-static bool is_hopeless(const struct ring_record *record, enum ring_way way)
+/* One call alone may have been slow for any reason, but not so slow. */
+static bool is_far_behind(const struct ring_record *record, enum ring_way way)
 {
-    return record->tried[way] > 0 && record->cost[way] >= HOPELESS * record->cost[RING_WAY_RING];
+    const int times = record->tried[way] > 1 ? FAR : HOPELESS;
+    return record->tried[way] > 0 && record->cost[way] >= times * record->cost[RING_WAY_RING];
 }
 
 /* Is it worth while to have the file mapped? */
 static bool shall_spend(const struct ring_record *record)
 {
     const bool good = record->tried[RING_WAY_HELD] == 0 || record->cost[RING_WAY_HELD] < record->cost[RING_WAY_RING];
-    return good && !is_hopeless(record, RING_WAY_DIRECT) &&
+    return good && !is_far_behind(record, RING_WAY_DIRECT) &&
            record->spent < SPEND + SPEND_MORE * record->tried[RING_WAY_HELD];
 }
 
@@ -80,12 +94,12 @@ enum ring_way ring_tune_choose(struct ring_record *record, enum storage_ground g
         record->spent++;
         return direct;
     }
-    if (record->tried[direct] < TRIES_DIRECT && !is_hopeless(record, direct))
+    if (record->tried[direct] < TRIES_DIRECT && !is_far_behind(record, direct))
         return direct;
     const enum ring_way best = record->cost[direct] < record->cost[RING_WAY_RING] ? direct : RING_WAY_RING;
     const enum ring_way other = best == direct ? RING_WAY_RING : direct;
     const double behind = record->cost[other] / record->cost[best];
-    const int period = behind < 1.3 ? TRY_CLOSE : TRY_AGAIN;
+    const int period = behind < 1.3 ? TRY_CLOSE : behind < FAR ? TRY_AGAIN : TRY_LATE;
     return record->calls % period == 0 && behind < HOPELESS ? other : best;
 }
 
