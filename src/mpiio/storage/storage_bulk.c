@@ -2,8 +2,8 @@
 
 #include "mpiio/storage/storage_core.h"
 #include "mpiio/storage/storage_map.h"
+#include "mpiio/storage/storage_stream.h"
 
-#include <string.h>
 #include <time.h>
 
 enum {
@@ -71,7 +71,8 @@ struct source {
 static void copy(char *mapped, void *arg)
 {
     const struct source *source = arg;
-    memcpy(mapped, source->memory, source->bytes);
+    storage_stream(mapped, source->memory, source->bytes);
+    storage_stream_end();
 }
 
 /* By copies as far as that goes; returns how far. */
