@@ -188,10 +188,16 @@ bool storage_hold_take(struct storage *storage, bool write, int64_t begin, int64
 }
 
 /* After the system has stored pages, it faults again when they are next written, for each small page even where the
- * first fault was for a large one. A new mapping has large ones again. */
+ * first fault was for a large one. New mappings have large ones again. */
 static bool has_gone_cold(const struct storage_hold_use *use)
 {
     return use->write && use->again && faults_so_far() - use->faults > (long)(use->bytes / FAULT_BYTES);
+}
+
+static void drop_all(struct storage_hold *hold)
+{
+    while (hold->first)
+        end_unless_used(take_out(&hold->first));
 }
 
 /* Where no page is touched for the first time, nothing tells the file's time of change but this. */
@@ -214,15 +220,11 @@ void storage_hold_give(struct storage *storage, const struct storage_hold_use *u
     struct storage_held *part = use->part;
     const bool cold = has_gone_cold(use);
     pthread_mutex_lock(&hold->mutex);
-    part->users--;
     if (use->write && use->again)
         tell_change(storage);
-    if (cold && part->listed) {
-        struct storage_held **link = &hold->first;
-        while (*link != part)
-            link = &(*link)->next;
-        take_out(link);
-    }
+    if (cold) /* the other parts of the file are no better: it is stored as one */
+        drop_all(hold);
+    part->users--;
     end_unless_used(part);
     pthread_mutex_unlock(&hold->mutex);
 }
@@ -249,7 +251,6 @@ void storage_hold_drop(struct storage *storage)
 {
     struct storage_hold *hold = &storage->hold;
     pthread_mutex_lock(&hold->mutex);
-    while (hold->first)
-        end_unless_used(take_out(&hold->first));
+    drop_all(hold);
     pthread_mutex_unlock(&hold->mutex);
 }
