@@ -5,6 +5,7 @@
 #include "mpiio/access/access_memory.h"
 #include "mpiio/mem.h"
 #include "mpiio/prefetch/prefetch.h"
+#include "mpiio/storage/storage_bulk.h"
 #include "mpiio/storage/storage_keep.h"
 
 #include <string.h>
@@ -381,6 +382,8 @@ static pl_status move_plain(struct storage *storage, const struct access_request
     char *memory = access_memory_at(request->buffer, typemap_shape(request->memory)->true_lb + request->skip);
     if (request->bytes <= STORAGE_KEEP_PIECE_MAX && manner->poke != MPI_COMM_NULL && !manner->prefetch)
         return storage_keep_access(storage, request->write, offset, memory, request->bytes, ret_done, error);
+    if (request->write && request->bytes >= STORAGE_BULK_LEAST)
+        return storage_bulk_write(storage, offset, memory, request->bytes, ret_done, error);
     return request->write ? storage_write(storage, offset, memory, request->bytes, ret_done, error)
                           : storage_read(storage, offset, memory, request->bytes, ret_done, error);
 }

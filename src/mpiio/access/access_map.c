@@ -1,12 +1,14 @@
 #include "mpiio/access/access_map.h"
 
 #include "mpiio/storage/storage_map.h"
+#include "mpiio/storage/storage_stream.h"
 
 enum {
     PAGE_BYTES = 4096,
-    PIECE_BYTES_MAX = 16384, /* longer ones come near the speed of large ones by system calls */
-    PIECES_MIN = 8,          /* fewer are not worth the calls that make a mapping */
-    ALLOCATE_PART = 8,       /* see below */
+    PIECE_BYTES_MAX = 16384,  /* longer ones come near the speed of large ones by system calls */
+    PIECES_MIN = 8,           /* fewer are not worth the calls that make a mapping */
+    ALLOCATE_PART = 8,        /* see below */
+    STREAM_BYTES = 128 << 10, /* less may well be in a cache still when the next access comes to it */
 };
 
 static int64_t mean_piece(const struct view *view)
@@ -22,25 +24,43 @@ bool access_map_may(struct storage *storage, const struct access_request *reques
            storage_map_reach(storage, request->write) > 0;
 }
 
+enum storage_ground access_map_ground(struct storage *storage, const struct access_request *request, int64_t begin,
+                                      int64_t end)
+{
+    if (request->view->contiguous || !access_map_may(storage, request))
+        return STORAGE_NEW;
+    return storage_hold_ground(storage, request->write, begin, end);
+}
+
 /* ---- the copy ---- */
+
+/* What is read is looked at by the program. What is written goes to where nobody looks soon, and past the caches. */
+static void give_or_take(const struct access_map *map, char *place, const struct typemap_run *run)
+{
+    for (int64_t i = 0; i < run->count; i++, place += run->stride) {
+        if (!map->write)
+            access_memory_give(map->memory, place, run->length);
+        else if (map->bytes >= STREAM_BYTES)
+            access_memory_take_past(map->memory, place, run->length);
+        else
+            access_memory_take(map->memory, place, run->length);
+    }
+}
 
 static void copy_run(const struct access_map *map, char *place, const struct typemap_run *run)
 {
     if (!typemap_shape(map->memory->cursor.map)->tiles) {
-        for (int64_t i = 0; i < run->count; i++, place += run->stride) {
-            if (map->write)
-                access_memory_take(map->memory, place, run->length);
-            else
-                access_memory_give(map->memory, place, run->length);
-        }
+        give_or_take(map, place, run);
         return;
     }
     int64_t bytes;
     char *memory = access_memory_piece(map->memory, run->length * run->count, &bytes);
-    if (map->write)
-        access_memory_copy(place, run->stride, memory, run->length, run->length, run->count);
-    else
+    if (!map->write)
         access_memory_copy(memory, run->length, place, run->stride, run->length, run->count);
+    else if (map->bytes >= STREAM_BYTES)
+        access_memory_copy_past(place, run->stride, memory, run->length, run->length, run->count);
+    else
+        access_memory_copy(place, run->stride, memory, run->length, run->length, run->count);
 }
 
 static void copy(char *mapped, void *arg)
@@ -52,6 +72,7 @@ static void copy(char *mapped, void *arg)
         left -= typemap_cursor_run(map->file, left, &run);
         copy_run(map, mapped + (map->base + run.displacement - map->begin), &run);
     }
+    storage_stream_end();
 }
 
 /* ---- the whole ---- */

@@ -4,6 +4,7 @@
 
 #include "mpiio/access/access.h"
 #include "mpiio/access/access_memory.h"
+#include "mpiio/storage/storage_hold.h"
 
 /* Parts of the file that are mapped at a time are at most this long, and begin and end at its multiples: so that
  * large pages are mapped as one, and the processor's caches hold what is used. */
@@ -23,6 +24,11 @@ struct access_map {
 
 /* Could any part of this access be quicker so? Of a view that is monotone and not contiguous. */
 bool access_map_may(struct storage *storage, const struct access_request *request);
+
+/* How well this rank knows the file between two places: with STORAGE_HELD an access is nothing but a copy.
+ * STORAGE_NEW also where it would not be made by copies at all. */
+enum storage_ground access_map_ground(struct storage *storage, const struct access_request *request, int64_t begin,
+                                      int64_t end);
 
 /* Moves all data of the part. False: it is not worth it here, or cannot be; nothing has changed but bytes of the same
  * data. */

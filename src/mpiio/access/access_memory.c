@@ -1,5 +1,7 @@
 #include "mpiio/access/access_memory.h"
 
+#include "mpiio/storage/storage_stream.h"
+
 #include <string.h>
 
 /* NOLINTNEXTLINE(readability-non-const-parameter): it is written through later */
@@ -46,16 +48,42 @@ void access_memory_copy(char *to, int64_t to_stride, const char *from, int64_t f
     }
 }
 
-void access_memory_take(struct access_memory *memory, char *to, int64_t bytes)
+void access_memory_copy_past(char *to, int64_t to_stride, const char *from, int64_t from_stride, int64_t length,
+                             int64_t count)
+{
+    /* Lines that are stored in part cost more than by a plain copy: the fewer whole ones there are, the sooner. */
+    enum { LINE = 64, LEAST = 128, LEAST_ASKEW = 512 };
+    const bool askew = ((uintptr_t)to | (uintptr_t)to_stride | (uintptr_t)length) % LINE != 0;
+    if (length < (askew ? LEAST_ASKEW : LEAST)) {
+        access_memory_copy(to, to_stride, from, from_stride, length, count);
+        return;
+    }
+    for (; count > 0; count--, to += to_stride, from += from_stride)
+        storage_stream(to, from, (size_t)length);
+}
+
+typedef void copy_pieces(char *to, int64_t to_stride, const char *from, int64_t from_stride, int64_t length,
+                         int64_t count);
+
+static void take(struct access_memory *memory, char *to, int64_t bytes, copy_pieces *copy)
 {
     while (bytes > 0) {
         struct typemap_run run;
         const int64_t taken = typemap_cursor_run(&memory->cursor, bytes, &run);
-        access_memory_copy(to, run.length, access_memory_at(memory->base, run.displacement), run.stride, run.length,
-                           run.count);
+        copy(to, run.length, access_memory_at(memory->base, run.displacement), run.stride, run.length, run.count);
         to += taken;
         bytes -= taken;
     }
+}
+
+void access_memory_take(struct access_memory *memory, char *to, int64_t bytes)
+{
+    take(memory, to, bytes, access_memory_copy);
+}
+
+void access_memory_take_past(struct access_memory *memory, char *to, int64_t bytes)
+{
+    take(memory, to, bytes, access_memory_copy_past);
 }
 
 void access_memory_give(struct access_memory *memory, const char *from, int64_t bytes)

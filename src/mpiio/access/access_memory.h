@@ -17,11 +17,17 @@ void access_memory_seek(struct access_memory *memory, int64_t position);
 
 /* The next `bytes` bytes of the stream, to or from one place. */
 void access_memory_take(struct access_memory *memory, char *to, int64_t bytes);
+void access_memory_take_past(struct access_memory *memory, char *to, int64_t bytes); /* see access_memory_copy_past() */
 void access_memory_give(struct access_memory *memory, const char *from, int64_t bytes);
 
 /* `count` pieces of `length` bytes, in order (which matters where those of `to` overlap). */
 void access_memory_copy(char *to, int64_t to_stride, const char *from, int64_t from_stride, int64_t length,
                         int64_t count);
+
+/* The same past the caches, where that is quicker: to places that nobody looks at soon. Others see it after
+ * storage_stream_end(). */
+void access_memory_copy_past(char *to, int64_t to_stride, const char *from, int64_t from_stride, int64_t length,
+                             int64_t count);
 
 /* Not pointer arithmetic: with MPI_BOTTOM the base is NULL and displacements are addresses. */
 static inline char *access_memory_at(const char *base, int64_t displacement)

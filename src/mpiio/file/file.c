@@ -2,7 +2,7 @@
 #include "mpiio/file/file.h"
 
 #include "mpiio/ship/ship.h"
-#include "mpiio/storage/storage_keep.h"
+#include "mpiio/storage/storage_map.h"
 #include "mpiio/strategy/strategy.h"
 
 #include <assert.h>
@@ -293,7 +293,7 @@ pl_status file_set_size_coll(struct file *file, int64_t bytes, struct pl_error *
     file_settle(file, file->comm);
     if (meet_with_coll(file, bytes, "sizes", error))
         return error->status;
-    storage_keep_drop(file->storage);
+    storage_map_drop(file->storage);
     if (file->rank == 0 && ship_flush(file, true, error) == PL_OK &&
         storage_truncate(file->storage, bytes, error) == PL_OK)
         ship_size_changed(file, error);
@@ -313,7 +313,7 @@ pl_status file_preallocate_coll(struct file *file, int64_t bytes, struct pl_erro
 pl_status file_sync_coll(struct file *file, struct pl_error *error)
 {
     file_settle(file, file->comm);
-    storage_keep_drop(file->storage);
+    storage_map_drop(file->storage);
     if (error->status == PL_OK && !(file->amode & MPI_MODE_RDONLY) && ship_flush(file, false, error) == PL_OK)
         storage_sync(file->storage, error);
     return part_coll(file, error);

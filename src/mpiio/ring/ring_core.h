@@ -6,6 +6,7 @@
 #include "mpiio/access/access_memory.h"
 #include "mpiio/pool/pool.h"
 #include "mpiio/ring/ring.h"
+#include "mpiio/storage/storage_hold.h"
 
 #include <stdatomic.h>
 #include <stdint.h>
@@ -41,6 +42,7 @@ struct ring_rank {
     int64_t left_ns;           /* when it was done with the call before */
     uint64_t cores[RING_CORES / 64]; /* that it may run on, as far as they are numbered so low */
     bool failed, late;               /* it cannot take part; it has an older failure to tell */
+    enum storage_ground ground;      /* how quick it would be by itself */
 };
 
 /* What holds for a call: made by the last rank that enters it. */
@@ -59,14 +61,21 @@ struct ring_plan {
 };
 
 /* What is known of the ways to access this file: see ring_tune.c. */
+enum ring_way {
+    RING_WAY_RING,
+    RING_WAY_DIRECT, /* each rank for itself, */
+    RING_WAY_HELD,   /* and all parts of the file that they want are mapped already */
+    RING_WAYS,
+};
 struct ring_record {
     int64_t calls;
-    int tried[2];
-    double cost[2]; /* nanoseconds for a byte */
+    int64_t tried[RING_WAYS];
+    int64_t spent;          /* calls that went the direct way so that later ones find the file mapped */
+    double cost[RING_WAYS]; /* nanoseconds for a byte */
 };
 struct ring_tune {
     int64_t began_ns, bytes; /* of the last call; 0: it says nothing */
-    int way;
+    enum ring_way way;
     bool write;
     int class;
     struct ring_record record[2][RING_CLASSES]; /* reading and writing, by size */
@@ -204,9 +213,10 @@ bool ring_opened(struct ring *ring); /* the plan is there, and copied */
 bool ring_closed(struct ring *ring, int64_t *ret_verdict);
 
 /* ---- ring_tune.c: under way in the rank that opens a call ---- */
-enum { RING_WAY_RING, RING_WAY_DIRECT };
-void ring_tune_note(struct ring_record *record, int way, double cost); /* pure, as */
-int ring_tune_choose(struct ring_record *record);                      /* which way the next call goes */
+void ring_tune_note(struct ring_record *record, enum ring_way way, double cost); /* pure, as */
+/* which way the next call goes, where the rank that knows the file least knows it so */
+enum ring_way ring_tune_choose(struct ring_record *record, enum storage_ground ground);
+enum storage_ground ring_tune_ground(const struct ring *ring, int64_t low, int64_t high); /* this rank's */
 bool ring_tune_direct(struct ring *ring, struct ring_plan *plan, int64_t bytes);
 void ring_tune_left(struct ring *ring); /* every rank, at its end */
 

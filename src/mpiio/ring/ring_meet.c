@@ -207,6 +207,7 @@ void ring_enter(struct ring *ring)
     if (rank->bytes > 0) {
         rank->low = view_byte(request->view, request->position);
         rank->high = view_byte(request->view, request->position + request->bytes - 1) + 1;
+        rank->ground = ring_tune_ground(ring, rank->low, rank->high);
     }
     rank->failed = failed;
     if (ring->calls == 0)

@@ -1,5 +1,10 @@
 /* Which way is faster for a file: through the blocks, or each rank for itself? Found out by trying, and remembered in
- * the shared memory, where the rank that opens a call decides for all. */
+ * the shared memory, where the rank that opens a call decides for all.
+ *
+ * A rank by itself copies small pieces through a map of the file, which is quick only where that is made already
+ * (storage_hold.h). So it counts as a way of its own, and where all ranks come to places they have been to before,
+ * calls go the direct way so that the next ones may take it. */
+#include "mpiio/access/access_map.h"
 #include "mpiio/ring/ring_core.h"
 #include "mpiio/storage/storage_map.h"
 
@@ -8,11 +13,15 @@
 
 enum {
     TRIES_RING = 3, /* before one way is preferred; the first pays for fresh memory, and is not counted */
-    TRIES_DIRECT = 2,
-    TRY_CLOSE = 16, /* calls after which the other is given a chance, where it was not far behind, */
-    TRY_AGAIN = 64, /* and where it was */
-    HOPELESS = 4,   /* times slower: no chance */
-    SPARSE = 64,    /* where fewer than one byte in so many is wanted, whole blocks are a waste */
+    TRIES_DIRECT = 3,
+    TRY_CLOSE = 16,  /* calls after which the other is given a chance, where it was not far behind, */
+    TRY_AGAIN = 64,  /* and where it was */
+    TRY_LATE = 1024, /* and where it was far behind */
+    FAR = 4,         /* times slower, */
+    HOPELESS = 32,   /* and so much that it gets no chance any more */
+    SPEND = 256,     /* calls for the sake of later ones, */
+    SPEND_MORE = 2,  /* and for each that had the good of it */
+    SPARSE = 64,     /* where fewer than one byte in so many is wanted, whole blocks are a waste */
 };
 
 static int64_t now_ns(void)
@@ -29,10 +38,20 @@ static int class_of(int64_t bytes)
     return class < 0 ? 0 : class < RING_CLASSES ? class : RING_CLASSES - 1;
 }
 
-void ring_tune_note(struct ring_record *record, int way, double cost)
+/* Machines change, so what is old counts little; but a rank that is kept from running for a while, which makes one call
+ * ten times as long, says next to nothing: so it is quickly believed that a way is quicker, and slowly that it is not.
+ */
+static double mix(double known, double cost)
+{
+    if (cost < known)
+        return (known + cost) / 2;
+    return known + (cost < 2 * known ? cost - known : known) / 4;
+}
+
+void ring_tune_note(struct ring_record *record, enum ring_way way, double cost)
 {
     const bool first = record->tried[way] == 0 || (way == RING_WAY_RING && record->tried[way] == 1);
-    record->cost[way] = first ? cost : (record->cost[way] + cost) / 2; /* machines change: what is old counts little */
+    record->cost[way] = first ? cost : mix(record->cost[way], cost);
     record->tried[way]++;
 }
 
@@ -50,18 +69,38 @@ static void learn(struct ring *ring, struct ring_tune *tune)
     tune->began_ns = 0;
 }
 
-int ring_tune_choose(struct ring_record *record)
+/* One call alone may have been slow for any reason, but not so slow. */
+static bool is_far_behind(const struct ring_record *record, enum ring_way way)
 {
+    const int times = record->tried[way] > 1 ? FAR : HOPELESS;
+    return record->tried[way] > 0 && record->cost[way] >= times * record->cost[RING_WAY_RING];
+}
+
+/* Is it worth while to have the file mapped? */
+static bool shall_spend(const struct ring_record *record)
+{
+    const bool good = record->tried[RING_WAY_HELD] == 0 || record->cost[RING_WAY_HELD] < record->cost[RING_WAY_RING];
+    return good && !is_far_behind(record, RING_WAY_DIRECT) &&
+           record->spent < SPEND + SPEND_MORE * record->tried[RING_WAY_HELD];
+}
+
+enum ring_way ring_tune_choose(struct ring_record *record, enum storage_ground ground)
+{
+    const enum ring_way direct = ground == STORAGE_HELD ? RING_WAY_HELD : RING_WAY_DIRECT;
     record->calls++;
     if (record->tried[RING_WAY_RING] < TRIES_RING)
         return RING_WAY_RING;
-    if (record->tried[RING_WAY_DIRECT] < TRIES_DIRECT &&
-        record->cost[RING_WAY_DIRECT] < HOPELESS * record->cost[RING_WAY_RING])
-        return RING_WAY_DIRECT;
-    const int best = record->cost[RING_WAY_DIRECT] < record->cost[RING_WAY_RING];
-    const double behind = record->cost[!best] / record->cost[best];
-    const int period = behind < 1.3 ? TRY_CLOSE : TRY_AGAIN;
-    return record->calls % period == 0 && behind < HOPELESS ? !best : best;
+    if (ground == STORAGE_SEEN && shall_spend(record)) {
+        record->spent++;
+        return direct;
+    }
+    if (record->tried[direct] < TRIES_DIRECT && !is_far_behind(record, direct))
+        return direct;
+    const enum ring_way best = record->cost[direct] < record->cost[RING_WAY_RING] ? direct : RING_WAY_RING;
+    const enum ring_way other = best == direct ? RING_WAY_RING : direct;
+    const double behind = record->cost[other] / record->cost[best];
+    const int period = behind < 1.3 ? TRY_CLOSE : behind < FAR ? TRY_AGAIN : TRY_LATE;
+    return record->calls % period == 0 && behind < HOPELESS ? other : best;
 }
 
 /* Small pieces are quick without the ring only by copies through a map of the file, and inside of it. */
@@ -76,6 +115,23 @@ static bool may_go_direct(const struct ring *ring, const struct ring_plan *plan)
             storage_size(ring->setup.storage, &size, &error) == PL_OK && size >= plan->high);
 }
 
+enum storage_ground ring_tune_ground(const struct ring *ring, int64_t low, int64_t high)
+{
+    if (!ring->setup.may_choose || ring->nodes > 1)
+        return STORAGE_NEW;
+    return access_map_ground(ring->setup.storage, ring->request, low, high);
+}
+
+static enum storage_ground least_ground(const struct ring *ring)
+{
+    enum storage_ground least = STORAGE_HELD;
+    for (int i = 0; i < ring->ranks; i++) {
+        const struct ring_rank *rank = &ring->shared->rank[i];
+        least = rank->bytes > 0 && rank->ground < least ? rank->ground : least;
+    }
+    return least;
+}
+
 bool ring_tune_direct(struct ring *ring, struct ring_plan *plan, int64_t bytes)
 {
     struct ring_tune *tune = &ring->shared->tune;
@@ -85,18 +141,28 @@ bool ring_tune_direct(struct ring *ring, struct ring_plan *plan, int64_t bytes)
     if (!may_go_direct(ring, plan))
         return false;
     tune->class = class_of(bytes);
-    tune->way = ring_tune_choose(&tune->record[ring->request->write][tune->class]);
+    tune->way = ring_tune_choose(&tune->record[ring->request->write][tune->class], least_ground(ring));
     plan->tuned = true;
     tune->write = ring->request->write;
     tune->bytes = bytes;
     tune->began_ns = now_ns();
-    return tune->way == RING_WAY_DIRECT;
+    return tune->way != RING_WAY_RING;
 }
 
 void ring_tune_left(struct ring *ring)
 {
-    if (ring->plan.tuned)
-        ring->shared->rank[ring->rank].left_ns = now_ns();
+    struct ring_rank *rank = &ring->shared->rank[ring->rank];
+    if (!ring->plan.tuned)
+        return;
+    rank->left_ns = now_ns();
+    if (!ring->plan.direct && rank->bytes > 0)
+        storage_hold_see(ring->setup.storage, rank->low, rank->high);
+}
+
+/* The direct way that this file has come to know best. */
+static enum ring_way known_direct(const struct ring_record *record)
+{
+    return record->tried[RING_WAY_HELD] >= TRIES_DIRECT ? RING_WAY_HELD : RING_WAY_DIRECT;
 }
 
 void ring_explain(const struct ring *ring, bool write, char *ret_text, size_t bytes)
@@ -105,10 +171,11 @@ void ring_explain(const struct ring *ring, bool write, char *ret_text, size_t by
     const struct ring_record *record = &tune->record[write][tune->write == write ? tune->class : 0];
     for (int class = 0; class < RING_CLASSES && record->tried[RING_WAY_DIRECT] == 0; class ++)
         record = &tune->record[write][class]; /* the last call was one of the other kind: any size will do */
+    const enum ring_way direct = known_direct(record);
     ret_text[0] = '\0';
-    if (record->tried[RING_WAY_RING] < 2 || record->tried[RING_WAY_DIRECT] < 2)
+    if (record->tried[RING_WAY_RING] < 2 || record->tried[direct] < TRIES_DIRECT)
         return;
-    const double ring_rate = 1 / record->cost[RING_WAY_RING], direct_rate = 1 / record->cost[RING_WAY_DIRECT];
+    const double ring_rate = 1 / record->cost[RING_WAY_RING], direct_rate = 1 / record->cost[direct];
     snprintf(ret_text, bytes, "%s: %.2f GB/s through the ring, %.2f GB/s each rank for itself",
              ring_rate >= direct_rate ? "ring" : "independent", ring_rate, direct_rate);
 }

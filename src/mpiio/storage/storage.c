@@ -4,6 +4,7 @@
 #include "mpiio/storage/fault.h"
 #include "mpiio/storage/storage_core.h"
 #include "mpiio/storage/storage_limit.h"
+#include "mpiio/storage/storage_map.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -81,6 +82,7 @@ pl_status storage_open(const char *path, int flags, mode_t mode, struct storage 
         return status;
     }
     pthread_mutex_init(&storage->mutex, NULL);
+    storage_hold_init(&storage->hold);
     *ret_storage = storage;
     return PL_OK;
 }
@@ -89,13 +91,14 @@ pl_status storage_close(struct storage *storage, struct pl_error *error)
 {
     if (!storage)
         return PL_OK;
-    storage_keep_drop(storage);
+    storage_map_drop(storage);
     const int outcome = storage->backend->close(storage->fd);
     pl_status status = PL_OK;
     if (outcome < 0 && outcome != -EINTR) /* on Linux the descriptor is gone even after EINTR: there is no second try */
         status = storage_fail(error, -outcome, "closing '%s%s'", STORAGE_NAME(storage->path));
     storage_spans_free(storage);
     pthread_mutex_destroy(&storage->mutex);
+    storage_hold_clear(&storage->hold);
     storage_free(storage);
     return status;
 }
@@ -138,7 +141,7 @@ int64_t storage_block_bytes(const struct storage *storage)
 pl_status storage_sync(struct storage *storage, struct pl_error *error)
 {
     storage_limit_look();
-    storage_keep_drop(storage);
+    storage_map_drop(storage);
     struct storage_patience patience = {0};
     int outcome;
     do
@@ -162,7 +165,7 @@ pl_status storage_truncate(struct storage *storage, int64_t bytes, struct pl_err
     if (bytes < 0)
         return pl_fail(error, PL_E_ARG, "setting the size of '%s%s': %lld is negative", STORAGE_NAME(storage->path),
                        (long long)bytes);
-    storage_keep_drop(storage);
+    storage_map_drop(storage);
     struct storage_patience patience = {0};
     int outcome;
     do

@@ -3,6 +3,8 @@
 #define PIOLET_MPIIO_STORAGE_STORAGE_CORE_H
 
 #include "mpiio/storage/storage.h"
+#include "mpiio/storage/storage_bulk.h"
+#include "mpiio/storage/storage_hold.h"
 #include "mpiio/storage/storage_keep.h"
 
 #include <pthread.h>
@@ -21,6 +23,8 @@ struct storage {
     struct storage_span *spans;
     const struct storage_map_system *_Atomic map_system; /* storage_map.c; NULL: not asked for yet */
     struct storage_keep keep;
+    struct storage_hold hold;
+    struct storage_bulk bulk;
 };
 
 #define ENTRY(name) extern const struct storage_backend storage_backend_##name;

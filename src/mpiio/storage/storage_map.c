@@ -5,7 +5,6 @@
 
 #include <fcntl.h>
 #include <linux/magic.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
 
@@ -80,23 +79,21 @@ static bool make_allocated(const struct storage *storage, const struct storage_m
 bool storage_map_copy(struct storage *storage, const struct storage_map_range *range,
                       void (*copy)(char *memory, void *arg), void *arg)
 {
-    /* Linux maps a large page of its cache by one fault, where addresses and offsets are aligned alike; else it looks
-     * at all parts of the large page for each small one: 10 to 100 times the cost. So what is mapped is longer than
-     * what is used, and may go beyond the end of the file. */
-    enum { ALIGNMENT = 2 << 20 };
-    if (range->offset > INT64_MAX - ALIGNMENT - range->bytes)
-        return false;
-    const int64_t begin = range->offset & ~(int64_t)(ALIGNMENT - 1);
-    const int64_t end = (range->offset + range->bytes + ALIGNMENT - 1) & ~(int64_t)(ALIGNMENT - 1);
-    const size_t bytes = (size_t)(end - begin);
-    void *memory;
-    if (!storage->backend->map || !storage_guard_ready())
+    enum { SPARE = 4 << 20 }; /* a mapping is somewhat longer than what is used */
+    struct storage_hold_use use;
+    if (range->offset > INT64_MAX - SPARE - range->bytes || !storage->backend->map || !storage_guard_ready())
         return false;
     if (!is_there(storage, range) && !make_allocated(storage, range))
         return false;
-    if (storage->backend->map(storage->fd, range->write, begin, bytes, &memory) < 0)
+    if (!storage_hold_take(storage, range->write, range->offset, range->offset + range->bytes, &use))
         return false;
-    const bool whole = storage_guard_run(memory, bytes, (char *)memory + (range->offset - begin), copy, arg);
-    munmap(memory, bytes);
+    const bool whole = storage_guard_run(use.base, use.bytes, use.memory, copy, arg);
+    storage_hold_give(storage, &use);
     return whole;
+}
+
+void storage_map_drop(struct storage *storage)
+{
+    storage_keep_drop(storage);
+    storage_hold_drop(storage);
 }

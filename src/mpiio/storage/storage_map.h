@@ -1,10 +1,9 @@
 /* Parts of a file as memory, for many small pieces: a copy costs nanoseconds where a system call costs microseconds.
  *
- * A mapping lives for one copy only, so that there is nothing to undo when the file is closed or cut, and so that the
- * file's time of change is told by the system as for a write. It exists only inside the file, and
- * for stores only where blocks are allocated, so that they cannot fail for want of room. What can still go wrong, such
- * as another process that cuts the file meanwhile, raises SIGBUS: the copy then ends early, and the caller does the
- * same with system calls, which give the true error. Under a fault plan nothing is mapped: every access passes the
+ * Where places are accessed again and again, they stay mapped (storage_hold.h). Copies are made only inside the file,
+ * and for stores only where blocks are allocated, so that they cannot fail for want of room. What can still go wrong,
+ * such as another process that cuts the file meanwhile, raises SIGBUS: the copy then ends early, and the caller does
+ * the same with system calls, which give the true error. Under a fault plan nothing is mapped: every access passes the
  * plan. */
 #ifndef PIOLET_MPIIO_STORAGE_STORAGE_MAP_H
 #define PIOLET_MPIIO_STORAGE_STORAGE_MAP_H
@@ -29,5 +28,9 @@ struct storage_map_range {
  * was cut short by a fault in the mapping; anything may have been copied then. */
 bool storage_map_copy(struct storage *storage, const struct storage_map_range *range,
                       void (*copy)(char *memory, void *arg), void *arg);
+
+/* Whatever stays mapped of the file is not needed any more: it may have been cut, or its time of change is wanted. Any
+ * thread may call it. */
+void storage_map_drop(struct storage *storage);
 
 #endif
