@@ -157,6 +157,17 @@ static void name_configuration(const struct choose_configuration *configuration,
     }
 }
 
+static void complain_of(const struct cli_verb *verb, const char *name, int status)
+{
+    if (status < 0)
+        cli_complain(verb, "%s: the replay could not be started: %s", name, strerror(errno));
+    else if (WIFSIGNALED(status))
+        cli_complain(verb, "%s: the replay was ended by signal %d", name, WTERMSIG(status));
+    else
+        cli_complain(verb, "%s: the replay failed with exit status %d; the other configurations go on", name,
+                     WEXITSTATUS(status));
+}
+
 static void replay_one(const struct cli_verb *verb, const struct choose_plan *plan,
                        struct choose_configuration *configuration, int round)
 {
@@ -168,14 +179,9 @@ static void replay_one(const struct cli_verb *verb, const struct choose_plan *pl
     int status = -1;
     if (cli_target_self(self) && make_command(plan, configuration, self, ranks, &words))
         status = run_child(&words);
-    configuration->failed = status != 0;
-    if (status < 0)
-        cli_complain(verb, "%s: the replay could not be started: %s", text_get(&name), strerror(errno));
-    else if (WIFSIGNALED(status))
-        cli_complain(verb, "%s: the replay was ended by signal %d", text_get(&name), WTERMSIG(status));
-    else if (status != 0)
-        cli_complain(verb, "%s: the replay failed with exit status %d; the other configurations go on", text_get(&name),
-                     WEXITSTATUS(status));
+    configuration->failed = status != 0 && !interrupted;
+    if (configuration->failed)
+        complain_of(verb, text_get(&name), status);
     text_clear(&name);
     predict_words_clear(&words);
 }

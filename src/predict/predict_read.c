@@ -134,6 +134,12 @@ static bool param_int(const struct blockfile_set *set, const char *key, int64_t 
     return text && units_parse_int(text, min, INT64_MAX, ret_value);
 }
 
+static const char *param_text(const struct blockfile_set *set, const char *key)
+{
+    const char *text = blockfile_param_of(set, key);
+    return text ? text : "(not told)";
+}
+
 /* False, and the reason in `why`, where a set cannot be used. */
 static bool read_set(const struct predict_program *program, const struct blockfile_set *set, struct replayed *ret,
                      struct text *why)
@@ -144,13 +150,13 @@ static bool read_set(const struct predict_program *program, const struct blockfi
     *ret = (struct replayed){.unit = program->phase_count,
                              .operation = call ? blockfile_param_of(set, "operation") : NULL};
     if (!call && (!param_int(set, "phase", 1, &phase) || phase > program->phase_count)) {
-        text_format(why, "phase %s is none of the model", blockfile_param_of(set, "phase"));
+        text_format(why, "phase %s is none of the model", param_text(set, "phase"));
         return false;
     }
     if (!call)
         ret->unit = (int)phase - 1;
     if (!call && (!param_int(set, "count", 1, &count) || count != program->phases[ret->unit].count)) {
-        text_format(why, "its count %s is not that of the model, %" PRId64, blockfile_param_of(set, "count"),
+        text_format(why, "its count %s is not that of the model, %" PRId64, param_text(set, "count"),
                     program->phases[ret->unit].count);
         return false;
     }

@@ -18,8 +18,8 @@ void predict_export_csv(const struct prediction *prediction, FILE *stream);
 pl_status predict_export_block(const struct prediction *prediction, const char *path, const char *timestamp,
                                const char *const *sources, struct pl_error *error);
 
-/* Prints a text in lines of at most 80 columns, the first behind `lead`, the others behind as many blanks. Control
+/* Prints words in lines of at most 80 columns, the first behind `lead`, the others behind as many blanks. Control
  * characters are escaped: names come from files. */
-void predict_print_wrapped(FILE *stream, const char *lead, const char *text);
+void predict_print_wrapped(FILE *stream, const char *lead, const char *words);
 
 #endif
