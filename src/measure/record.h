@@ -37,7 +37,7 @@ pl_status record_all(const char *directory, const struct record_given *given, re
 /* A record_put_fact whose context is a struct blockfile_writer. */
 void record_to_block(void *context, const char *key, const char *value);
 
-/* "ext4 on vda (virtio disk), 270 GB": the record of a block in some words, of at most `capacity` - 1 characters. */
+/* "ext4 on sda 1 TB, 3 devices in all": the record of a block in some words, of at most `capacity` - 1 characters. */
 const char *record_words(const struct blockfile_block *block, char *text, size_t capacity);
 
 #endif

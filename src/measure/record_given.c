@@ -58,13 +58,18 @@ const char *record_words(const struct blockfile_block *block, char *text, size_t
     const char *type = blockfile_fact_of(block, "config.filesystem");
     const char *source = blockfile_fact_of(block, "config.source");
     const char *device = blockfile_fact_of(block, "config.device");
+    const char *devices = blockfile_fact_of(block, "config.devices");
     const char *size = blockfile_fact_of(block, "config.size_bytes");
-    char bytes[UNITS_TEXT_MAX];
+    char bytes[UNITS_TEXT_MAX], more[UNITS_TEXT_MAX + 16] = "";
     const bool shown = device && strncmp(device, "none", 4) != 0;
-    snprintf(text, capacity, "%s%s%s%s%s", type ? type : "unknown file system", shown || source ? " on " : "",
+    if (shown && devices && strcmp(devices, "1") != 0)
+        snprintf(more, sizeof more, ", %.8s devices in all", devices);
+    else if (!shown && size)
+        snprintf(more, sizeof more, ", %s", units_bytes(strtoll(size, NULL, 10), bytes));
+    snprintf(text, capacity, "%s%s%s%s", type ? type : "unknown file system", shown || source ? " on " : "",
              shown    ? device
              : source ? source
                       : "",
-             size && !shown ? ", " : "", size && !shown ? units_bytes(strtoll(size, NULL, 10), bytes) : "");
+             more);
     return text;
 }

@@ -194,10 +194,13 @@ static void records(void **state)
     assert_int_equal(seen.hosts, 1);
     assert_int_not_equal(record_facts("/nowhere/at/all", note, &seen), PL_OK);
     struct blockfile_pair facts[] = {{(char *)"config.filesystem", (char *)"ext4"},
-                                     {(char *)"config.device", (char *)"sda 1 TB"}};
-    const struct blockfile_block block = {.facts = facts, .fact_count = 2};
+                                     {(char *)"config.device", (char *)"sda 1 TB"},
+                                     {(char *)"config.devices", (char *)"3"}};
+    struct blockfile_block block = {.facts = facts, .fact_count = 2};
     char words[80];
     assert_string_equal(record_words(&block, words, sizeof words), "ext4 on sda 1 TB");
+    block.fact_count = 3;
+    assert_string_equal(record_words(&block, words, sizeof words), "ext4 on sda 1 TB, 3 devices in all");
 }
 
 /* ---- the sampler ---- */
