@@ -12,7 +12,6 @@
 #include <unistd.h>
 
 extern const struct cli_verb cli_verb_survey;
-extern char **environ;
 
 enum { OPT_RANKS = 1, OPT_DIR, OPT_OUTPUT, OPT_QUICK, OPT_FULL, OPT_DRY_RUN, OPT_NO /* and one for each part */ };
 

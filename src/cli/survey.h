@@ -97,8 +97,6 @@ struct survey_outcome {
 
 /* Takes the signals that end a survey into its own hands; before the first child. */
 void survey_signals_take(void);
-/* Was one of them sent since the last call? */
-bool survey_signals_sent(void);
 
 /* Runs the command with its output in `log`, and calls `tick` twice a second. Signals and the limit end it with all its
  * processes. */

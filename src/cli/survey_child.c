@@ -33,11 +33,6 @@ static int wait_signal(long nanoseconds)
     return number > 0 && number != SIGCHLD ? number : 0;
 }
 
-bool survey_signals_sent(void)
-{
-    return wait_signal(0) != 0 || wait_signal(0) != 0; /* a child's end may stand before it */
-}
-
 static double now_s(void)
 {
     struct timespec now;

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # piolet survey: steps, summary, failures, Ctrl-C, launchers. Fails when a number of the summary is not that of the block
 # file, when one failing step stops the others, or when an interrupted survey leaves test files, processes or no results.
-# proves: IOT-6 IOT-7 IOT-10
+# proves: IOT-6 IOT-7
 # timeout: 200
 source "$(dirname "$0")/../lib.sh"
 cd "$TMP"
