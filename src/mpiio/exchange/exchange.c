@@ -73,8 +73,9 @@ static void lay_out(struct exchange *exchange, struct cutter *cutter)
         lay_out_agent(exchange, cutter);
 }
 
-static pl_status take_memory(struct exchange *exchange, struct exchange_memory *memory, struct pl_error *error)
+static pl_status take_memory(struct exchange *exchange, struct pl_error *error)
 {
+    struct exchange_memory *memory = exchange->memory;
     struct cutter cutter = {0};
     lay_out(exchange, &cutter);
     if (cutter.used > memory->capacity) {
@@ -102,7 +103,7 @@ static void start_agree(struct exchange *exchange)
     agree_start(&exchange->agree, exchange->setup.comm, exchange->setup.rank, &exchange->own, values, VALUES);
 }
 
-static pl_status prepare(struct exchange *exchange, struct exchange_memory *memory, struct pl_error *error)
+static pl_status prepare(struct exchange *exchange, struct pl_error *error)
 {
     const struct access_request *request = exchange->request;
     const struct exchange_setup *setup = &exchange->setup;
@@ -116,7 +117,7 @@ static pl_status prepare(struct exchange *exchange, struct exchange_memory *memo
     if (!exchange_targets_init(&exchange->source.targets) ||
         (exchange->agent.number >= 0 && !exchange_partners_init(&exchange->agent.partners)))
         return pl_fail(error, PL_E_NOMEM, "no memory for the partners of a collective access");
-    if (take_memory(exchange, memory, error) ||
+    if (take_memory(exchange, error) ||
         access_memory_init(&exchange->source.memory, request->memory, request->buffer, error))
         return error->status;
     if (!request->view->contiguous)
@@ -137,8 +138,9 @@ pl_status exchange_new(const struct exchange_setup *setup, const struct access_r
         return pl_fail(error, PL_E_NOMEM, "no memory for a collective access");
     exchange->setup = *setup;
     exchange->request = request;
+    exchange->memory = memory;
     exchange->finish = (struct exchange_finish){.late = *late, .late_heard = late_heard};
-    if (prepare(exchange, memory, error)) {
+    if (prepare(exchange, error)) {
         exchange_free(exchange);
         return error->status;
     }

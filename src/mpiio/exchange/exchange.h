@@ -40,10 +40,11 @@ struct exchange_setup {
 
 struct exchange;
 
-/* Memory that a file keeps between its calls. */
+/* What a file keeps between its calls: memory, and how its storage was. */
 struct exchange_memory {
     char *bytes;
     size_t capacity;
+    bool reads_sleep; /* the last read of a window had to wait for a device */
 };
 void exchange_memory_clear(struct exchange_memory *memory);
 

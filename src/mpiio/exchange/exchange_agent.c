@@ -94,10 +94,13 @@ static struct exchange_window *complete_window(struct exchange_agent *agent)
 static void do_io(struct exchange *exchange)
 {
     struct exchange_agent *agent = &exchange->agent;
-    if (agent->asked)
-        exchange_window_answer(exchange, agent->working, agent->asked);
-    else
+    if (!agent->asked) {
         exchange_window_write(exchange, agent->working);
+        return;
+    }
+    const long sleeps = pool_sleeps();
+    exchange_window_answer(exchange, agent->working, agent->asked);
+    exchange->memory->reads_sleep = pool_sleeps() > sleeps;
 }
 
 static void do_io_in_thread(struct pool_work *work)
@@ -105,7 +108,8 @@ static void do_io_in_thread(struct pool_work *work)
     do_io((struct exchange *)((char *)work - offsetof(struct exchange, agent.work)));
 }
 
-/* Where somebody else has something for this rank meanwhile, or this rank for others, a thread pays. */
+/* A thread pays where there is something to do meanwhile. A partner waits for what is read: that is done at once,
+ * unless the storage is slow. */
 static bool pays_in_thread(const struct exchange *exchange, int64_t bytes)
 {
     const struct exchange_partners *partners = &exchange->agent.partners;
@@ -113,7 +117,7 @@ static bool pays_in_thread(const struct exchange *exchange, int64_t bytes)
         return false;
     if (exchange->request->write)
         return partners->finished < partners->heard || !exchange->source.over;
-    return partners->finished + 1 < partners->heard;
+    return exchange->memory->reads_sleep && partners->finished + 1 < partners->heard;
 }
 
 static void start_io(struct exchange *exchange, struct exchange_window *window, struct exchange_desk *asked,

@@ -92,6 +92,7 @@ enum exchange_state { EX_AGREE, EX_MOVE, EX_FINISH, EX_DONE };
 struct exchange {
     struct exchange_setup setup;
     const struct access_request *request;
+    struct exchange_memory *memory;
     enum exchange_state state;
     struct agree agree;
     struct exchange_domain domain;

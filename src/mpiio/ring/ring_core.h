@@ -128,7 +128,8 @@ struct ring {
     struct pl_error io_error; /* of blocks that this rank wrote or read */
     struct pool_work work;    /* a thread has a block, or the whole access */
     struct ring_slot *working;
-    bool busy;
+    bool busy, in_thread;
+    bool reads_sleep;       /* the last block that it read had to wait for a device */
     bool meeting;           /* a leader among the leaders */
     uint32_t heard;         /* of the bell, before the last step */
     unsigned idle, stalled; /* steps without progress: at all, and since the last one with some */
