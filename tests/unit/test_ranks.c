@@ -1,6 +1,6 @@
 /* What 16 to 1000 ranks send, meet for and keep in memory, counted: the exchange by messages and the ring across nodes,
  * all ranks in one process over an MPI that counts (fake_mpi.h), on a real file.
- * proves: COLL-2 GPFS-1 GPFS-2
+ * proves: COLL-2 COLL-5 GPFS-1 GPFS-2
  * It would fail if more than a tenth on top of the bytes that must move went to other ranks or nodes, if ranks sent
  * more than a greeting to each agent and a message for each window, or nodes more than a message for each pair and
  * block; if the memory of a rank, or what it brings to a meeting of all, grew with the ranks; or if a byte were wrong.
@@ -30,6 +30,7 @@ enum {
     WINDOW = 65536, /* of an agent */
     BLOCK = 131072, /* of the ring */
     NODE_RANKS = 8,
+    TURNS_MAX = 100000,
 };
 
 static struct pl_error error, fine;
@@ -165,7 +166,10 @@ static void expect_data(bool write)
 /* Ranks go on in turn, beginning anywhere. */
 static void run_all(enum step (*step)(struct member *member))
 {
+    int turns = 0;
     for (int left = job.ranks; left > 0;) {
+        if (++turns > TURNS_MAX)
+            fail_msg("%d of %d ranks do not come to an end", left, job.ranks);
         const int first = (int)below(job.ranks);
         for (int i = 0; i < job.ranks; i++) {
             struct member *member = &job.member[(first + i) % job.ranks];
@@ -296,20 +300,26 @@ static enum step step_ring(struct member *member)
     return ring_step(member->ring);
 }
 
-/* All ranks have pieces in every block: each pair of nodes has one message for each block, and an answer. */
-static void ring_once(bool write)
+static void start_rings(bool write, bool may_choose)
 {
     prepare(write);
-    const int nodes = job.ranks / NODE_RANKS;
     for (int i = 0; i < job.ranks; i++) {
         const struct ring_setup setup = {.comm = fake_comm(0, i),
                                          .rank = i,
                                          .storage = job.storage,
                                          .buffer_bytes = 4 * BLOCK,
                                          .block_bytes = BLOCK,
+                                         .may_choose = may_choose,
                                          .sieve = true};
         ring_start(job.member[i].ring, &setup, &job.member[i].request, &fine, &fine, false);
     }
+}
+
+/* All ranks have pieces in every block: each pair of nodes has one message for each block, and an answer. */
+static void ring_once(bool write)
+{
+    const int nodes = job.ranks / NODE_RANKS;
+    start_rings(write, false);
     run_all(step_ring);
     const int64_t data = (int64_t)job.ranks * EACH, must = data - data / nodes;
     const int64_t blocks = (FIRST + data - 1) / BLOCK - FIRST / BLOCK + 1;
@@ -325,32 +335,64 @@ static void ring_once(bool write)
     assert_true(fake.meeting_bytes_most <= 64 * nodes);
 }
 
+static void open_rings(int ranks)
+{
+    job_open(ranks, ranks);
+    fake.alone = true;
+    for (int i = 0; i < ranks; i++)
+        ring_open(i);
+    fake.alone = false;
+}
+
+static void close_rings(void)
+{
+    for (int i = 0; i < job.ranks; i++)
+        ring_free(job.member[i].ring);
+    for (int i = 0; i < job.ranks / NODE_RANKS; i++)
+        munmap(job.segment[i], ring_segment_bytes(NODE_RANKS, job.ranks / NODE_RANKS));
+    job_close();
+}
+
 static void test_ring(void **unused)
 {
     (void)unused;
     static const int counts[] = {16, 128, 1000};
     size_t first = 0;
     for (int i = 0; i < 3; i++) {
-        job_open(counts[i], counts[i]);
-        fake.alone = true;
-        for (int k = 0; k < job.ranks; k++)
-            ring_open(k);
-        fake.alone = false;
+        open_rings(counts[i]);
         ring_once(true);
         ring_once(false);
         const size_t each = job.most / (size_t)job.ranks;
         first = i == 0 ? each : first;
         assert_true(each <= first + first / 20);
-        for (int k = 0; k < job.ranks; k++)
-            ring_free(job.member[k].ring);
-        for (int k = 0; k < job.ranks / NODE_RANKS; k++)
-            munmap(job.segment[k], ring_segment_bytes(NODE_RANKS, job.ranks / NODE_RANKS));
-        job_close();
+        close_rings();
     }
+}
+
+/* All nodes try both ways in the same calls, and come to the same end. */
+static void test_choice(void **unused)
+{
+    (void)unused;
+    open_rings(32);
+    for (int call = 0; call < 24; call++) {
+        const bool write = call % 3 != 2;
+        start_rings(write, true);
+        run_all(step_ring);
+        expect_data(write);
+    }
+    char first[200], other[200];
+    for (int i = 0; i < job.ranks; i++) {
+        ring_explain(job.member[i].ring, true, i == 0 ? first : other, sizeof first);
+        assert_true(first[0] != '\0');
+        if (i > 0)
+            assert_string_equal(other, first);
+    }
+    close_rings();
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_exchange), cmocka_unit_test(test_ring)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_exchange), cmocka_unit_test(test_ring),
+                                       cmocka_unit_test(test_choice)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

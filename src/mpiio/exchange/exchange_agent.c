@@ -59,6 +59,18 @@ struct exchange_window *exchange_window_of(struct exchange_agent *agent, int64_t
     return NULL;
 }
 
+/* May a window be opened beside those that are in memory? What is read from a cache of the system's is there at once:
+ * then a second window would only drive the first out of the processor's caches. But one that is earlier must be. */
+static bool may_open(const struct exchange *exchange, int64_t round)
+{
+    if (exchange->request->write || exchange->memory->reads_sleep)
+        return true;
+    for (int i = 0; i < EXCHANGE_WINDOWS; i++)
+        if (exchange->agent.window[i].round >= 0 && exchange->agent.window[i].round < round)
+            return false;
+    return true;
+}
+
 /* The earliest window that is wanted and not in memory, if there is a place for it. */
 static bool open_window(struct exchange *exchange)
 {
@@ -70,6 +82,8 @@ static bool open_window(struct exchange *exchange)
     int64_t round = exchange_partners_least(&agent->partners, -1, &waiting);
     while (exchange_window_of(agent, round))
         round = exchange_partners_least(&agent->partners, round, &waiting);
+    if (!may_open(exchange, round))
+        return false;
     exchange_window_open(exchange, place, round);
     place->waiting = waiting;
     agent->partners.upcoming -= waiting;
@@ -94,13 +108,10 @@ static struct exchange_window *complete_window(struct exchange_agent *agent)
 static void do_io(struct exchange *exchange)
 {
     struct exchange_agent *agent = &exchange->agent;
-    if (!agent->asked) {
+    if (agent->asked)
+        exchange_window_answer(exchange, agent->working, agent->asked);
+    else
         exchange_window_write(exchange, agent->working);
-        return;
-    }
-    const long sleeps = pool_sleeps();
-    exchange_window_answer(exchange, agent->working, agent->asked);
-    exchange->memory->reads_sleep = pool_sleeps() > sleeps;
 }
 
 static void do_io_in_thread(struct pool_work *work)
@@ -147,21 +158,38 @@ static bool finish_io(struct exchange *exchange)
     else
         agent->working->round = -1;
     agent->working = NULL;
+    agent->asked = NULL;
     return true;
 }
 
-/* The next that is asked for. */
+/* Answers what is in memory already, while a thread reads another window. */
+static bool answer_from_memory(struct exchange *exchange, struct exchange_desk *desk)
+{
+    if (desk->window == exchange->agent.working || !exchange_window_has(desk->window, desk->message))
+        return false;
+    exchange_window_copy(desk->window, desk);
+    exchange_desk_reply(exchange, desk);
+    return true;
+}
+
+/* What is asked for: the earliest first. */
 static bool start_reading(struct exchange *exchange)
 {
     struct exchange_agent *agent = &exchange->agent;
+    struct exchange_desk *earliest = NULL;
     for (int i = 0; i < EXCHANGE_DESKS; i++) {
         struct exchange_desk *desk = &agent->desk[i];
-        if (desk->state != DESK_ASKED)
+        if (desk->state != DESK_ASKED || desk == agent->asked)
             continue;
-        start_io(exchange, desk->window, desk, exchange_message_head(desk->message)->bytes);
-        return true;
+        if (answer_from_memory(exchange, desk))
+            return true;
+        if (!earliest || desk->window->round < earliest->window->round)
+            earliest = desk;
     }
-    return false;
+    if (!earliest || agent->working)
+        return false;
+    start_io(exchange, earliest->window, earliest, exchange_message_head(earliest->message)->bytes);
+    return true;
 }
 
 /* A window that is complete goes into the file; one of a read has done its service. */
@@ -179,11 +207,9 @@ static bool turn_window(struct exchange *exchange)
 
 static bool start_work(struct exchange *exchange)
 {
-    if (exchange->agent.working)
-        return false;
     if (start_reading(exchange))
         return true;
-    return !exchange_has_failed(exchange) && turn_window(exchange);
+    return !exchange->agent.working && !exchange_has_failed(exchange) && turn_window(exchange);
 }
 
 /* ---- the steps ---- */

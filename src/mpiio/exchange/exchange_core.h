@@ -143,5 +143,8 @@ void exchange_window_open(struct exchange *exchange, struct exchange_window *win
 void exchange_window_fill(struct exchange_window *window, const char *message);
 void exchange_window_write(struct exchange *exchange, struct exchange_window *window);
 void exchange_window_answer(struct exchange *exchange, struct exchange_window *window, struct exchange_desk *desk);
+/* Is all that a message asks for in memory? Then it can be answered by a copy. */
+bool exchange_window_has(const struct exchange_window *window, const char *message);
+void exchange_window_copy(const struct exchange_window *window, struct exchange_desk *desk);
 
 #endif

@@ -68,11 +68,13 @@ static void load(struct exchange *exchange, struct exchange_window *window, int6
         if (stop > place) {
             int64_t done = 0;
             struct pl_error error;
+            const long sleeps = pool_sleeps();
             if (storage_read(exchange->setup.storage, window->begin + place, window->bytes + place, stop - place, &done,
                              &error))
                 note(&exchange->agent, &error);
             else if (done < stop - place && window->begin + place + done < window->file_end)
                 window->file_end = window->begin + place + done;
+            exchange->memory->reads_sleep = pool_sleeps() > sleeps;
             cover_add(window->cover, place, stop - place);
         }
         place = some ? there_end : behind;
@@ -120,15 +122,32 @@ static int64_t copy_runs(const struct exchange_window *window, const char *messa
     return bytes;
 }
 
+bool exchange_window_has(const struct exchange_window *window, const char *message)
+{
+    struct exchange_reader reader;
+    struct exchange_run run;
+    exchange_reader_init(&reader, message);
+    int64_t begin = reader.offset - window->begin, there_end = begin;
+    while (exchange_reader_next(&reader, &run))
+        ;
+    const int64_t from = begin, end = reader.offset - window->begin;
+    return cover_next(window->cover, end, &begin, &there_end) && begin == from && there_end >= end;
+}
+
+void exchange_window_copy(const struct exchange_window *window, struct exchange_desk *desk)
+{
+    struct exchange_answer *answer = (struct exchange_answer *)desk->reply;
+    *answer = (struct exchange_answer){.bytes = copy_runs(window, desk->message, desk->reply + sizeof *answer)};
+    desk->reply_bytes = (int64_t)sizeof *answer + answer->bytes;
+}
+
 void exchange_window_answer(struct exchange *exchange, struct exchange_window *window, struct exchange_desk *desk)
 {
-    const struct exchange_agent *agent = &exchange->agent;
-    struct exchange_answer *answer = (struct exchange_answer *)desk->reply;
-    *answer = (struct exchange_answer){0};
     load_runs(exchange, window, desk->message);
-    if (agent->io_error.status == PL_OK)
-        answer->bytes = copy_runs(window, desk->message, desk->reply + sizeof *answer);
-    else
-        answer->failed = 1;
-    desk->reply_bytes = (int64_t)sizeof *answer + answer->bytes;
+    if (exchange->agent.io_error.status == PL_OK) {
+        exchange_window_copy(window, desk);
+        return;
+    }
+    *(struct exchange_answer *)desk->reply = (struct exchange_answer){.failed = 1};
+    desk->reply_bytes = sizeof(struct exchange_answer);
 }

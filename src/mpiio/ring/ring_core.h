@@ -208,7 +208,14 @@ bool ring_closed(struct ring *ring, int64_t *ret_verdict);
 enum { RING_WAY_RING, RING_WAY_DIRECT };
 void ring_tune_note(struct ring_record *record, int way, double cost); /* pure, as */
 int ring_tune_choose(struct ring_record *record);                      /* which way the next call goes */
-bool ring_tune_direct(struct ring *ring, struct ring_plan *plan, int64_t bytes);
+/* What a node brings to the choice. */
+struct ring_report {
+    int64_t took_ns;    /* by the last call, where that is of interest */
+    int64_t direct_end; /* up to this byte of the file its ranks may go by themselves */
+};
+void ring_tune_report(const struct ring *ring, struct ring_report *ret_report); /* all ranks have entered */
+void ring_tune_add(struct ring_report *report, const struct ring_report *more); /* of another node */
+bool ring_tune_direct(struct ring *ring, struct ring_plan *plan, int64_t bytes, const struct ring_report *report);
 void ring_tune_left(struct ring *ring); /* every rank, at its end */
 
 /* ---- ring_move.c: this rank's pieces ---- */
@@ -238,7 +245,7 @@ bool ring_port_step(struct ring *ring);                                 /* false
 bool ring_port_idle(const struct ring *ring);                           /* nothing is on its way any more */
 void ring_port_free(struct ring_port *port);                            /* accepts NULL */
 /* The leader of a node (agent 0): what all nodes bring; true when *ret_all is there. */
-enum { RING_SUMMARY = 6 };
+enum { RING_SUMMARY = 7 };
 void ring_port_gather_start(struct ring_port *port, const int64_t mine[RING_SUMMARY]);
 const int64_t *ring_port_gathered(struct ring_port *port); /* NULL: not yet; else RING_SUMMARY numbers of each node */
 int ring_port_node(const struct ring_port *port);
