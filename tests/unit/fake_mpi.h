@@ -292,6 +292,18 @@ static int fake_iallreduce(const void *mine, void *result, int count, MPI_Dataty
     return MPI_SUCCESS;
 }
 
+static int fake_ibcast(void *buffer, int count, MPI_Datatype type, int root, MPI_Comm comm, MPI_Request *request)
+{
+    struct fake_item *item;
+    struct fake_meeting *meeting = fake_meet(comm, (int64_t)count * fake_type_bytes(type), &item);
+    item->buffer = buffer;
+    item->bytes = count * fake_type_bytes(type);
+    if (fake_me(comm) == root)
+        memcpy(meeting->values, buffer, (size_t)item->bytes);
+    *request = (MPI_Request)fake_number(item);
+    return MPI_SUCCESS;
+}
+
 static int fake_iallgather(const void *mine, int count, MPI_Datatype type, void *all, int all_count,
                            MPI_Datatype all_type, MPI_Comm comm, MPI_Request *request)
 {
@@ -391,6 +403,7 @@ static void fake_open(int ranks, int node_ranks)
     real.Iprobe = fake_iprobe;
     real.Ibarrier = fake_ibarrier;
     real.Iallreduce = fake_iallreduce;
+    real.Ibcast = fake_ibcast;
     real.Iallgather = fake_iallgather;
     real.Test = fake_test;
     real.Wait = fake_wait;

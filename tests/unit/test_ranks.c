@@ -1,10 +1,10 @@
 /* What 16 to 1000 ranks send, meet for and keep in memory, counted: the exchange by messages and the ring across nodes,
  * all ranks in one process over an MPI that counts (fake_mpi.h), on a real file.
- * proves: COLL-2 COLL-5 GPFS-1 GPFS-2
+ * proves: COLL-2 COLL-5 GPFS-1 GPFS-2 GPFS-6
  * It would fail if more than a tenth on top of the bytes that must move went to other ranks or nodes, if ranks sent
  * more than a greeting to each agent and a message for each window, or nodes more than a message for each pair and
- * block; if the memory of a rank, or what it brings to a meeting of all, grew with the ranks; or if a byte were wrong.
- */
+ * block; if the memory of a rank, or what it brings to a meeting of all, grew with the ranks; if nodes chose different
+ * ways; if a rank without memory let others wait; or if a byte were wrong. */
 #include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -20,14 +20,15 @@
 #include "mpiio/exchange/exchange.h"
 #include "mpiio/ring/ring.h"
 #include "mpiio/ring/ring_port.h"
+#include "mpiio/storage/fault.h"
 
 enum {
     WORD = 8,
     PIECE = 128,
-    EACH = 65536,   /* bytes of a rank */
+    EACH = 16384,   /* bytes of a rank */
     GROUP = 4,      /* ranks whose pieces lie among each other, in the exchange */
     FIRST = 100000, /* byte of the file */
-    WINDOW = 65536, /* of an agent */
+    WINDOW = 16384, /* of an agent */
     BLOCK = 131072, /* of the ring */
     NODE_RANKS = 8,
     TURNS_MAX = 100000,
@@ -61,7 +62,8 @@ struct member {
 };
 
 static struct {
-    int ranks, among; /* ranks whose pieces take turns in a part of the file */
+    int ranks, agents;
+    int among; /* ranks whose pieces take turns in a part of the file */
     char path[32];
     int fd;
     struct storage *storage;
@@ -111,6 +113,7 @@ static void job_open(int ranks, int among)
     fake_open(ranks, NODE_RANKS);
     job.ranks = ranks;
     job.among = among;
+    job.agents = ranks / GROUP;
     strcpy(job.path, "test_ranks.XXXXXX");
     job.fd = mkstemp(job.path);
     assert_true(job.fd >= 0);
@@ -200,7 +203,7 @@ static struct exchange_setup exchange_setup_of(int rank)
                                    .ranks = job.ranks,
                                    .storage = job.storage,
                                    .readable = true,
-                                   .agents = job.ranks / GROUP,
+                                   .agents = job.agents,
                                    .window_bytes = WINDOW,
                                    .spread = EXCHANGE_SPREAD_BLOCK,
                                    .block_bytes = 4096,
@@ -215,7 +218,7 @@ static enum step step_exchange(struct member *member)
 /* Bytes of others than the agent itself, and how many messages they take at most: one for each rank and window. */
 static int64_t must_exchange(int64_t *ret_messages)
 {
-    const int agents = job.ranks / GROUP;
+    const int agents = job.agents;
     struct exchange_domain domain;
     int64_t must = 0;
     exchange_domain_block(&domain, FIRST, FIRST + (int64_t)job.ranks * EACH, agents, 4096, WINDOW);
@@ -275,6 +278,47 @@ static void test_exchange(void **unused)
         assert_true(each <= first + first / 20);
         job_close();
     }
+}
+
+/* Memory fails while ranks and agents learn of each other: everybody comes to an end, with the same outcome. */
+static bool exchange_without_memory(bool write, int call)
+{
+    char plan[64];
+    snprintf(plan, sizeof plan, "malloc:%d=ENOMEM", call);
+    prepare(write);
+    for (int i = 0; i < job.ranks; i++) {
+        const struct exchange_setup setup = exchange_setup_of(i);
+        struct member *member = &job.member[i];
+        ok(exchange_new(&setup, &member->request, &member->memory, &fine, &fine, false, &member->exchange, &error));
+    }
+    ok(fault_plan_load(plan, 0, &error));
+    run_all(step_exchange);
+    ok(fault_plan_load(NULL, 0, &error));
+    bool failed = false;
+    for (int i = 0; i < job.ranks; i++) {
+        int64_t done;
+        const pl_status status = exchange_result(job.member[i].exchange, &done, &error);
+        assert_true(status == PL_OK || status == PL_E_NOMEM);
+        assert_true(i == 0 || failed == (status != PL_OK));
+        failed = status != PL_OK;
+        exchange_free(job.member[i].exchange);
+    }
+    if (!failed)
+        expect_data(write);
+    return failed;
+}
+
+static void test_no_memory(void **unused)
+{
+    (void)unused;
+    int failures = 0;
+    job_open(150, 150);
+    job.agents = 100; /* more partners than there is room for at first, on both sides */
+    for (int call = 1; call < 400; call += call < 8 ? 1 : 61)
+        for (int write = 1; write >= 0; write--)
+            failures += exchange_without_memory(write, call);
+    assert_true(failures >= 20);
+    job_close();
 }
 
 /* ---- the ring across nodes ---- */
@@ -392,7 +436,7 @@ static void test_choice(void **unused)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_exchange), cmocka_unit_test(test_ring),
-                                       cmocka_unit_test(test_choice)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_exchange), cmocka_unit_test(test_no_memory),
+                                       cmocka_unit_test(test_ring), cmocka_unit_test(test_choice)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
