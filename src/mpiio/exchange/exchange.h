@@ -2,7 +2,8 @@
  * them for it); agents access the file in whole windows. One operation with step(): it never waits inside.
  *
  * Buffers are taken before the ranks first meet, so that a rank that lacks memory says so before anybody touches the
- * file; only lists of many partners grow later. A failure after that is noted; the rank goes on taking part, and all learn of it in the agreement at the end.
+ * file; only lists of many partners grow later. A failure after that is noted; the rank goes on taking part, and all
+ * learn of it in the agreement at the end.
  */
 #ifndef PIOLET_MPIIO_EXCHANGE_EXCHANGE_H
 #define PIOLET_MPIIO_EXCHANGE_EXCHANGE_H
