@@ -18,6 +18,8 @@
 #include "mpiio/cover/cover.h"
 #include "mpiio/exchange/exchange_domain.h"
 #include "mpiio/exchange/exchange_message.h"
+#include "mpiio/exchange/exchange_partner.h"
+#include "mpiio/exchange/exchange_target.h"
 
 static struct pl_error error;
 static uint64_t state;
@@ -247,6 +249,22 @@ static int64_t place_of(const struct view *view, int64_t position)
     return view->displacement + (view->contiguous ? position : typemap_displacement(view->filetype, position));
 }
 
+/* The agents that have something, and no others, each where it begins. */
+static void check_targets(const struct exchange_domain *domain, const struct view *view, int64_t first, int64_t limit,
+                          const int64_t *next)
+{
+    struct exchange_targets targets;
+    int count = 0;
+    assert_true(exchange_targets_init(&targets));
+    assert_true(exchange_targets_find(&targets, domain, view, first, limit));
+    for (int agent = 0; agent < domain->agents; agent++)
+        count += next[agent] < limit;
+    assert_int_equal(targets.count, count);
+    for (int i = 0; i < targets.count; i++)
+        assert_int_equal(targets.list[i].position, next[targets.list[i].agent]);
+    exchange_targets_clear(&targets);
+}
+
 /* What is found for an agent by steps is what looking at every byte finds. */
 static void check_next(const struct view *view)
 {
@@ -258,8 +276,7 @@ static void check_next(const struct view *view)
         exchange_domain_block(&domain, lo, hi, agents, 1 + below(700), 100);
     else
         exchange_domain_cyclic(&domain, lo, hi, agents, 1 + below(below(2) ? 40 : 2000), 64, below(2));
-    int64_t firsts[6], next[6];
-    exchange_domain_first(&domain, view, first, limit, firsts);
+    int64_t next[6];
     for (int agent = 0; agent < agents; agent++)
         next[agent] = limit;
     for (int64_t position = limit - 1; position >= first; position--) {
@@ -267,8 +284,7 @@ static void check_next(const struct view *view)
         const int agent = (int)below(agents);
         assert_int_equal(exchange_domain_next(&domain, view, agent, position, limit), next[agent]);
     }
-    for (int agent = 0; agent < agents; agent++)
-        assert_int_equal(firsts[agent], next[agent]);
+    check_targets(&domain, view, first, limit, next);
 }
 
 static void test_next(void **unused)

@@ -26,18 +26,7 @@ void exchange_note_mpi(struct exchange *exchange, int code, const char *doing)
     exchange_note(exchange, &error);
 }
 
-bool exchange_all_sent(MPI_Request *requests, int count)
-{
-    bool all = true;
-    for (int i = 0; i < count; i++) {
-        int done = 1;
-        real.Test(&requests[i], &done, MPI_STATUS_IGNORE);
-        all = all && done;
-    }
-    return all;
-}
-
-/* ---- memory: one block for everything, kept by the file ---- */
+/* ---- memory: one block for all buffers, kept by the file ---- */
 
 void exchange_memory_clear(struct exchange_memory *memory)
 {
@@ -61,38 +50,32 @@ static void *cut(struct cutter *cutter, size_t bytes)
 static void lay_out_agent(struct exchange *exchange, struct cutter *cutter)
 {
     struct exchange_agent *agent = &exchange->agent;
-    const size_t ranks = (size_t)exchange->setup.ranks, message = (size_t)exchange->message_bytes;
-    if (agent->number < 0)
-        return;
-    agent->rank = cut(cutter, ranks * sizeof *agent->rank);
-    agent->next = cut(cutter, ranks * sizeof *agent->next);
-    agent->cover = cut(cutter, cover_bytes(exchange->setup.window_bytes));
-    agent->message = cut(cutter, message);
-    agent->window = cut(cutter, (size_t)exchange->setup.window_bytes);
-    for (int i = 0; i < EXCHANGE_REPLIES && !exchange->request->write; i++)
-        agent->reply[i] = cut(cutter, message);
+    const size_t message = (size_t)exchange->message_bytes;
+    for (int i = 0; i < EXCHANGE_WINDOWS; i++) {
+        agent->window[i].cover = cut(cutter, cover_bytes(exchange->setup.window_bytes));
+        agent->window[i].bytes = cut(cutter, (size_t)exchange->setup.window_bytes);
+    }
+    for (int i = 0; i < EXCHANGE_DESKS; i++) {
+        agent->desk[i].message = cut(cutter, message);
+        agent->desk[i].reply = exchange->request->write ? NULL : cut(cutter, message);
+    }
 }
 
 static void lay_out(struct exchange *exchange, struct cutter *cutter)
 {
     struct exchange_source *source = &exchange->source;
-    const size_t agents = (size_t)exchange->setup.agents, message = (size_t)exchange->message_bytes;
-    exchange->touch = cut(cutter, agents * sizeof *exchange->touch);
-    exchange->touched = cut(cutter, agents * sizeof *exchange->touched);
-    source->position = cut(cutter, agents * sizeof *source->position);
-    source->round = cut(cutter, agents * sizeof *source->round);
-    source->underway = cut(cutter, agents * sizeof *source->underway);
-    source->hello_round = cut(cutter, agents * sizeof *source->hello_round);
-    source->hello = cut(cutter, agents * sizeof *source->hello);
+    const size_t message = (size_t)exchange->message_bytes;
     for (int i = 0; i < source->slots; i++) {
         source->slot[i].buffer = cut(cutter, message);
         source->slot[i].answer = exchange->request->write ? NULL : cut(cutter, message);
     }
-    lay_out_agent(exchange, cutter);
+    if (exchange->agent.number >= 0)
+        lay_out_agent(exchange, cutter);
 }
 
-static pl_status take_memory(struct exchange *exchange, struct exchange_memory *memory, struct pl_error *error)
+static pl_status take_memory(struct exchange *exchange, struct pl_error *error)
 {
+    struct exchange_memory *memory = exchange->memory;
     struct cutter cutter = {0};
     lay_out(exchange, &cutter);
     if (cutter.used > memory->capacity) {
@@ -120,7 +103,7 @@ static void start_agree(struct exchange *exchange)
     agree_start(&exchange->agree, exchange->setup.comm, exchange->setup.rank, &exchange->own, values, VALUES);
 }
 
-static pl_status prepare(struct exchange *exchange, struct exchange_memory *memory, struct pl_error *error)
+static pl_status prepare(struct exchange *exchange, struct pl_error *error)
 {
     const struct access_request *request = exchange->request;
     const struct exchange_setup *setup = &exchange->setup;
@@ -131,7 +114,10 @@ static pl_status prepare(struct exchange *exchange, struct exchange_memory *memo
     exchange->source.slots = setup->agents < EXCHANGE_SLOTS ? setup->agents : EXCHANGE_SLOTS;
     if (setup->each_piece)
         exchange->source.slots = EXCHANGE_SLOTS_PIECES;
-    if (take_memory(exchange, memory, error) ||
+    if (!exchange_targets_init(&exchange->source.targets) ||
+        (exchange->agent.number >= 0 && !exchange_partners_init(&exchange->agent.partners)))
+        return pl_fail(error, PL_E_NOMEM, "no memory for the partners of a collective access");
+    if (take_memory(exchange, error) ||
         access_memory_init(&exchange->source.memory, request->memory, request->buffer, error))
         return error->status;
     if (!request->view->contiguous)
@@ -152,8 +138,9 @@ pl_status exchange_new(const struct exchange_setup *setup, const struct access_r
         return pl_fail(error, PL_E_NOMEM, "no memory for a collective access");
     exchange->setup = *setup;
     exchange->request = request;
+    exchange->memory = memory;
     exchange->finish = (struct exchange_finish){.late = *late, .late_heard = late_heard};
-    if (prepare(exchange, memory, error)) {
+    if (prepare(exchange, error)) {
         exchange_free(exchange);
         return error->status;
     }
@@ -178,6 +165,8 @@ void exchange_free(struct exchange *exchange)
         return;
     access_memory_clear(&exchange->source.memory);
     typemap_cursor_clear(&exchange->source.file);
+    exchange_targets_clear(&exchange->source.targets);
+    exchange_partners_clear(&exchange->agent.partners);
     mem_free(exchange);
 }
 
@@ -195,9 +184,11 @@ static void divide(struct exchange *exchange, int64_t lo, int64_t hi)
         exchange_domain_cyclic(&exchange->domain, lo, hi, setup->agents, setup->block_bytes, setup->window_bytes,
                                setup->spread == EXCHANGE_SPREAD_BOUND);
     source->limit = source->end = request->position + request->bytes;
-    exchange_domain_first(&exchange->domain, request->view, request->position, source->limit, source->position);
-    for (int agent = 0; agent < setup->agents; agent++)
-        exchange->touch[agent] = source->position[agent] < source->limit;
+    if (!exchange_targets_find(&source->targets, &exchange->domain, request->view, request->position, source->limit)) {
+        struct pl_error error;
+        pl_fail(&error, PL_E_NOMEM, "no memory for the agents of a collective access");
+        exchange_note(exchange, &error);
+    }
 }
 
 static enum step after_agree(struct exchange *exchange)
@@ -208,32 +199,42 @@ static enum step after_agree(struct exchange *exchange)
         return STEP_DONE;
     }
     divide(exchange, lo, hi);
-    const int code = real.Iallreduce(exchange->touch, exchange->touched, exchange->setup.agents, MPI_INT32_T, MPI_SUM,
-                                     exchange->setup.comm, &exchange->count_request);
-    if (code != MPI_SUCCESS)
-        exchange_note_mpi(exchange, code, "counting the partners of an exchange");
-    exchange->state = EX_COUNT;
-    return STEP_PENDING;
-}
-
-static enum step count_step(struct exchange *exchange)
-{
-    int done = 0;
-    const int code = real.Test(&exchange->count_request, &done, MPI_STATUS_IGNORE);
-    if (code != MPI_SUCCESS)
-        exchange_note_mpi(exchange, code, "counting the partners of an exchange");
-    if (!done)
-        return STEP_PENDING;
     exchange_source_start(exchange);
     exchange_agent_start(exchange);
     exchange->state = EX_MOVE;
-    return STEP_DONE;
+    return STEP_PENDING;
+}
+
+/* Ranks greet the agents that they have something for, and meet when these have heard them: then every agent knows all
+ * its partners. Nobody has to know how many ranks or agents there are. */
+static bool have_met(struct exchange *exchange)
+{
+    int code = MPI_SUCCESS;
+    if (exchange->met)
+        return true;
+    exchange_agent_greet(exchange);
+    if (!exchange->meeting_begun) {
+        if (!exchange_source_has_greeted(exchange))
+            return false;
+        exchange->meeting = MPI_REQUEST_NULL;
+        exchange->meeting_begun = true;
+        code = real.Ibarrier(exchange->setup.comm, &exchange->meeting);
+    }
+    int done = 0;
+    if (code == MPI_SUCCESS)
+        code = real.Test(&exchange->meeting, &done, MPI_STATUS_IGNORE);
+    if (code != MPI_SUCCESS)
+        exchange_note_mpi(exchange, code, "meeting the partners of an exchange");
+    exchange->met = done || code != MPI_SUCCESS;
+    return exchange->met;
 }
 
 static enum step move_step(struct exchange *exchange)
 {
-    const enum step source = exchange_source_step(exchange), agent = exchange_agent_step(exchange);
-    if (source == STEP_PENDING || agent == STEP_PENDING)
+    const enum step source = exchange_source_step(exchange);
+    if (!have_met(exchange))
+        return STEP_PENDING;
+    if (exchange_agent_step(exchange) == STEP_PENDING || source == STEP_PENDING)
         return STEP_PENDING;
     exchange_finish_start(&exchange->finish, exchange->setup.comm, exchange->setup.rank, &exchange->own);
     exchange->state = EX_FINISH;
@@ -248,8 +249,6 @@ enum step exchange_step(struct exchange *exchange)
         if (after_agree(exchange) == STEP_DONE)
             return STEP_DONE;
     }
-    if (exchange->state == EX_COUNT && count_step(exchange) == STEP_PENDING)
-        return STEP_PENDING;
     if (exchange->state == EX_MOVE && move_step(exchange) == STEP_PENDING)
         return STEP_PENDING;
     if (exchange->state == EX_FINISH) {

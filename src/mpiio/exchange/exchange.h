@@ -1,8 +1,9 @@
 /* Two-phase exchange by messages: every rank sends its data to the agents that own their place in the file (or asks
  * them for it); agents access the file in whole windows. One operation with step(): it never waits inside.
  *
- * All memory is taken before the ranks first meet, so that a rank that lacks it says so before anybody touches the
- * file. A failure after that is noted; the rank goes on taking part, and all learn of it in the agreement at the end.
+ * Buffers are taken before the ranks first meet, so that a rank that lacks memory says so before anybody touches the
+ * file; only lists of many partners grow later. A failure after that is noted; the rank goes on taking part, and all
+ * learn of it in the agreement at the end.
  */
 #ifndef PIOLET_MPIIO_EXCHANGE_EXCHANGE_H
 #define PIOLET_MPIIO_EXCHANGE_EXCHANGE_H
@@ -40,10 +41,11 @@ struct exchange_setup {
 
 struct exchange;
 
-/* Memory that a file keeps between its calls. */
+/* What a file keeps between its calls: memory, and how its storage was. */
 struct exchange_memory {
     char *bytes;
     size_t capacity;
+    bool reads_sleep; /* the last read of a window had to wait for a device */
 };
 void exchange_memory_clear(struct exchange_memory *memory);
 

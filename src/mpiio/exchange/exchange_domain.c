@@ -84,23 +84,6 @@ int64_t exchange_domain_next(const struct exchange_domain *domain, const struct 
     return limit;
 }
 
-void exchange_domain_first(const struct exchange_domain *domain, const struct view *view, int64_t position,
-                           int64_t limit, int64_t *ret_first)
-{
-    for (int agent = 0; agent < domain->agents; agent++)
-        ret_first[agent] = limit;
-    for (int found = 0; found < domain->agents && position < limit;) {
-        const int64_t byte = view_byte(view, position);
-        const int agent = exchange_domain_agent(domain, byte);
-        const int64_t rest = domain->chunk - (byte - domain->begin) % domain->chunk;
-        found += ret_first[agent] == limit;
-        ret_first[agent] = ret_first[agent] == limit ? position : ret_first[agent];
-        if (domain->end - byte <= rest)
-            return;
-        position = view_position(view, byte + rest);
-    }
-}
-
 int exchange_agent_rank(int agent, int agents, int ranks)
 {
     return (int)((int64_t)agent * ranks / agents);

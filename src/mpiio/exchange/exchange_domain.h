@@ -46,10 +46,6 @@ int64_t exchange_window_end(const struct exchange_domain *domain, int agent, int
 int64_t exchange_domain_next(const struct exchange_domain *domain, const struct view *view, int agent, int64_t position,
                              int64_t limit);
 
-/* For each agent the first such position, `limit` where there is none. Touches every block of data once at most. */
-void exchange_domain_first(const struct exchange_domain *domain, const struct view *view, int64_t position,
-                           int64_t limit, int64_t *ret_first);
-
 /* The rank that plays agent number `agent`, spread over all ranks; and the agent that a rank plays, or -1. */
 int exchange_agent_rank(int agent, int agents, int ranks);
 int exchange_rank_agent(int rank, int agents, int ranks);

@@ -21,29 +21,42 @@ static int64_t round_at(const struct exchange *exchange, int64_t position)
 void exchange_source_start(struct exchange *exchange)
 {
     struct exchange_source *source = &exchange->source;
-    const int agents = exchange->setup.agents;
-    source->turn = (int)((int64_t)exchange->setup.rank * agents / exchange->setup.ranks);
-    for (int agent = 0; agent < agents; agent++) {
-        source->underway[agent] = false;
-        source->hello[agent] = MPI_REQUEST_NULL;
-        source->round[agent] = round_at(exchange, source->position[agent]);
-        if (!exchange->touch[agent])
-            continue;
-        source->hello_round[agent] = source->round[agent];
-        const int code = real.Isend(&source->hello_round[agent], 1, MPI_INT64_T, rank_of(exchange, agent),
-                                    exchange_tag(exchange, TAG_HELLO), exchange->setup.comm, &source->hello[agent]);
-        if (code != MPI_SUCCESS)
+    struct exchange_targets *targets = &source->targets;
+    source->turn = (int)((int64_t)exchange->setup.rank * targets->count / exchange->setup.ranks);
+    for (int i = 0; i < targets->count; i++) {
+        struct exchange_target *target = &targets->list[i];
+        target->round = target->hello_round = round_at(exchange, target->position);
+        const int code = real.Issend(&target->hello_round, 1, MPI_INT64_T, rank_of(exchange, target->agent),
+                                     exchange_tag(exchange, TAG_HELLO), exchange->setup.comm, &target->hello);
+        if (code != MPI_SUCCESS) {
             exchange_note_mpi(exchange, code, "greeting an agent");
+            target->hello = MPI_REQUEST_NULL;
+            target->round = EXCHANGE_NO_ROUND; /* it does not expect anything */
+        }
     }
 }
 
-/* The next part of what belongs to `agent`, as a message in the slot's buffer. */
-static int64_t build(struct exchange *exchange, struct exchange_slot *slot, int agent)
+bool exchange_source_has_greeted(struct exchange *exchange)
+{
+    struct exchange_source *source = &exchange->source;
+    bool all = true;
+    for (int i = 0; i < source->targets.count && !source->greeted; i++) {
+        int done = 1;
+        real.Test(&source->targets.list[i].hello, &done, MPI_STATUS_IGNORE);
+        all = all && done;
+    }
+    source->greeted = source->greeted || all;
+    return source->greeted;
+}
+
+/* The next part of what belongs to a target, as a message in the slot's buffer. */
+static int64_t build(struct exchange *exchange, struct exchange_slot *slot, int index)
 {
     struct exchange_source *source = &exchange->source;
     const struct access_request *request = exchange->request;
-    int64_t position = source->position[agent];
-    int64_t limit = view_position(request->view, exchange_window_end(&exchange->domain, agent, source->round[agent]));
+    struct exchange_target *target = &source->targets.list[index];
+    int64_t position = target->position;
+    int64_t limit = view_position(request->view, exchange_window_end(&exchange->domain, target->agent, target->round));
     limit = limit < source->limit ? limit : source->limit;
     if (!request->view->contiguous && source->file.position != position)
         typemap_cursor_seek(&source->file, position);
@@ -56,21 +69,22 @@ static int64_t build(struct exchange *exchange, struct exchange_slot *slot, int 
     slot->position = position;
     const int64_t size = exchange_message_build(slot->buffer, exchange->message_bytes, &content, &position, limit);
     slot->bytes = position - slot->position;
-    position = exchange_domain_next(&exchange->domain, request->view, agent, position, source->limit);
-    source->position[agent] = position;
-    source->round[agent] = round_at(exchange, position);
-    slot->agent = agent;
+    target->position = exchange_domain_next(&exchange->domain, request->view, target->agent, position, source->limit);
+    target->round = round_at(exchange, target->position);
+    slot->target = index;
     struct exchange_head *head = exchange_message_head(slot->buffer);
     head->sequence = exchange->setup.sequence;
     head->generation = request->view->generation;
-    head->next = source->round[agent];
+    head->next = target->round;
     return size;
 }
 
 static void post(struct exchange *exchange, struct exchange_slot *slot, int64_t size)
 {
     const MPI_Comm comm = exchange->setup.comm;
-    const int partner = rank_of(exchange, slot->agent);
+    struct exchange_source *source = &exchange->source;
+    struct exchange_target *target = &source->targets.list[slot->target];
+    const int partner = rank_of(exchange, target->agent);
     slot->receive = MPI_REQUEST_NULL;
     int code = MPI_SUCCESS;
     if (!exchange->request->write)
@@ -84,23 +98,24 @@ static void post(struct exchange *exchange, struct exchange_slot *slot, int64_t 
         return;
     }
     slot->busy = true;
-    exchange->source.underway[slot->agent] = !exchange->setup.each_piece;
-    exchange->source.turn = (slot->agent + 1) % exchange->setup.agents;
+    target->underway = !exchange->setup.each_piece;
+    source->turn = (slot->target + 1) % source->targets.count;
 }
 
-/* The agent of the earliest window comes first. An agent takes nothing for a later one before all ranks have passed the
- * earlier, and a rank has few slots: ranks that filled them with later windows, each for other agents, would wait for
- * each other for ever. As it is, the earliest window that anybody has left is always on its way. */
-static int next_agent(const struct exchange *exchange)
+/* The target of the earliest window comes first; -1: there is none. An agent has few windows in memory, always with the
+ * earliest that anybody has left, and a rank has few slots: ranks that filled them with later windows, each for other
+ * agents, would wait for each other for ever. As it is, the earliest window is always on its way. */
+static int next_target(const struct exchange_source *source)
 {
-    const struct exchange_source *source = &exchange->source;
+    const struct exchange_targets *targets = &source->targets;
     int64_t earliest = EXCHANGE_NO_ROUND;
     int found = -1;
-    for (int i = 0; i < exchange->setup.agents; i++) {
-        const int agent = (source->turn + i) % exchange->setup.agents;
-        if (!source->underway[agent] && source->round[agent] < earliest) {
-            earliest = source->round[agent];
-            found = agent;
+    for (int i = 0; i < targets->count; i++) {
+        const int index = (source->turn + i) % targets->count;
+        const struct exchange_target *target = &targets->list[index];
+        if (!target->underway && target->round < earliest) {
+            earliest = target->round;
+            found = index;
         }
     }
     return found;
@@ -132,7 +147,7 @@ static void progress(struct exchange *exchange, struct exchange_slot *slot)
     if (!exchange->request->write && code == MPI_SUCCESS)
         take_answer(exchange, slot);
     slot->busy = false;
-    exchange->source.underway[slot->agent] = false;
+    exchange->source.targets.list[slot->target].underway = false;
 }
 
 enum step exchange_source_step(struct exchange *exchange)
@@ -143,11 +158,11 @@ enum step exchange_source_step(struct exchange *exchange)
         struct exchange_slot *slot = &source->slot[i];
         if (slot->busy)
             progress(exchange, slot);
-        const int agent = slot->busy ? -1 : next_agent(exchange);
-        if (agent >= 0)
-            post(exchange, slot, build(exchange, slot, agent));
+        const int target = slot->busy ? -1 : next_target(source);
+        if (target >= 0)
+            post(exchange, slot, build(exchange, slot, target));
         pending = pending || slot->busy;
     }
-    const bool greeted = exchange_all_sent(source->hello, exchange->setup.agents);
-    return pending || !greeted ? STEP_PENDING : STEP_DONE;
+    source->over = !pending;
+    return pending ? STEP_PENDING : STEP_DONE;
 }

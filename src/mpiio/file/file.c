@@ -124,7 +124,6 @@ static void choose(struct file *file, const struct agree *agree, int first)
                                          .monotone = agree_least(agree, first + MONOTONE) != 0,
                                          .atomic = file->atomic,
                                          .shares = file->ring != NULL,
-                                         .one_node = file->node.alone,
                                          .hints = &file->values};
     file_choose(file, &facts);
     const bool gaps = agree_least(agree, first + CONTIGUOUS) == 0 || file->writing->exchanges;

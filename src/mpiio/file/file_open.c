@@ -153,7 +153,6 @@ static void choose_first(struct file *file)
                                          .piece_bytes = INT64_MAX,
                                          .monotone = true,
                                          .shares = file->ring != NULL,
-                                         .one_node = file->node.alone,
                                          .hints = &file->values};
     file_choose(file, &facts);
     file->lock_writes = file_may_sieve_writes(file) && file->writing->exchanges;

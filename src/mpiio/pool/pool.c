@@ -2,6 +2,7 @@
 
 #include <pthread.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 enum { THREADS_MAX = 4 }; /* one file gains little from more */
@@ -88,6 +89,12 @@ void pool_submit(struct pool_work *work, void (*run)(struct pool_work *work))
     pthread_mutex_unlock(&lock);
     if (!served)
         do_work(work);
+}
+
+long pool_sleeps(void)
+{
+    struct rusage usage;
+    return getrusage(RUSAGE_THREAD, &usage) == 0 ? usage.ru_nvcsw : 0;
 }
 
 void pool_stop(void)

@@ -20,6 +20,10 @@ static inline bool pool_is_done(struct pool_work *work)
     return atomic_load_explicit(&work->done, memory_order_acquire);
 }
 
+/* How often the calling thread has gone to sleep so far. A system call that puts it to sleep (it waits for a device,
+ * not for a copy) is one that a thread of the pool can do better, while the caller does something else. */
+long pool_sleeps(void);
+
 /* Ends the threads, after what was submitted. More work starts new ones. */
 void pool_stop(void);
 

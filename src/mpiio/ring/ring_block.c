@@ -29,7 +29,7 @@ static void store(struct ring *ring, struct ring_slot *slot, int64_t block)
                                         .sieve = setup->sieve,
                                         .lock = setup->lock_writes,
                                         .aux = setup->aux,
-                                        .poke = setup->async ? MPI_COMM_NULL : setup->comm};
+                                        .poke = ring->in_thread ? MPI_COMM_NULL : setup->comm};
     const int64_t begin = ring_block_begin(ring, block), end = ring_block_end(ring, block);
     char *memory = ring_memory(ring, slot);
     struct pl_error error = {0};
@@ -56,9 +56,11 @@ static void fetch(struct ring *ring, struct ring_slot *slot, int64_t block)
     const int64_t begin = ring_block_begin(ring, block), end = ring_block_end(ring, block);
     char *memory = ring_memory(ring, slot) + (begin - block * ring->plan.block_bytes);
     struct pl_error error = {0};
+    const long sleeps = ring->port ? pool_sleeps() : 0;
     slot->valid = 0;
     if (storage_read(ring->setup.storage, begin, memory, end - begin, &slot->valid, &error) != PL_OK)
         ring_note(ring, &error);
+    ring->reads_sleep = ring->port && pool_sleeps() > sleeps;
     atomic_store(&slot->tag, ring_tag(block, RING_READY));
     wait_bell_ring(&ring->shared->bell);
 }
@@ -80,9 +82,19 @@ static void do_in_thread(struct pool_work *work)
     do_block(ring, ring->working);
 }
 
-static void start_block(struct ring *ring, struct ring_slot *slot)
+/* An agent has other nodes to serve meanwhile: a thread does what takes longer than to wake it. What is read is waited
+ * for: only where the storage is slow. */
+static bool pays_in_thread(const struct ring *ring, int64_t block)
 {
-    if (!ring->setup.async) {
+    enum { THREAD_BYTES = 256 << 10 };
+    return ring->port && (ring->request->write || ring->reads_sleep) &&
+           ring_block_end(ring, block) - ring_block_begin(ring, block) >= THREAD_BYTES;
+}
+
+static void start_block(struct ring *ring, struct ring_slot *slot, int64_t block)
+{
+    ring->in_thread = ring->setup.async || pays_in_thread(ring, block);
+    if (!ring->in_thread) {
         do_block(ring, slot);
         return;
     }
@@ -214,7 +226,7 @@ static bool serve_write(struct ring *ring, int64_t least)
         atomic_store(&ring->shared->writing, false);
         return true; /* things have changed: look again */
     }
-    start_block(ring, slot);
+    start_block(ring, slot, block);
     return true;
 }
 
@@ -225,7 +237,7 @@ static bool serve_read(struct ring *ring, int64_t least)
     struct ring_slot *slot = look(ring, least, &block, &moved);
     if (!slot || !ring_claim(slot, block))
         return moved;
-    start_block(ring, slot);
+    start_block(ring, slot, block);
     return true;
 }
 

@@ -137,7 +137,8 @@ struct ring {
     struct pl_error io_error; /* of blocks that this rank wrote or read */
     struct pool_work work;    /* a thread has a block, or the whole access */
     struct ring_slot *working;
-    bool busy;
+    bool busy, in_thread;
+    bool reads_sleep;       /* the last block that it read had to wait for a device */
     bool meeting;           /* a leader among the leaders */
     uint32_t heard;         /* of the bell, before the last step */
     unsigned idle, stalled; /* steps without progress: at all, and since the last one with some */
@@ -217,7 +218,14 @@ void ring_tune_note(struct ring_record *record, enum ring_way way, double cost);
 /* which way the next call goes, where the rank that knows the file least knows it so */
 enum ring_way ring_tune_choose(struct ring_record *record, enum storage_ground ground);
 enum storage_ground ring_tune_ground(const struct ring *ring, int64_t low, int64_t high); /* this rank's */
-bool ring_tune_direct(struct ring *ring, struct ring_plan *plan, int64_t bytes);
+/* What a node brings to the choice. */
+struct ring_report {
+    int64_t took_ns;    /* by the last call, where that is of interest */
+    int64_t direct_end; /* up to this byte of the file its ranks may go by themselves */
+};
+void ring_tune_report(const struct ring *ring, struct ring_report *ret_report); /* all ranks have entered */
+void ring_tune_add(struct ring_report *report, const struct ring_report *more); /* of another node */
+bool ring_tune_direct(struct ring *ring, struct ring_plan *plan, int64_t bytes, const struct ring_report *report);
 void ring_tune_left(struct ring *ring); /* every rank, at its end */
 
 /* ---- ring_move.c: this rank's pieces ---- */
@@ -247,7 +255,7 @@ bool ring_port_step(struct ring *ring);                                 /* false
 bool ring_port_idle(const struct ring *ring);                           /* nothing is on its way any more */
 void ring_port_free(struct ring_port *port);                            /* accepts NULL */
 /* The leader of a node (agent 0): what all nodes bring; true when *ret_all is there. */
-enum { RING_SUMMARY = 6 };
+enum { RING_SUMMARY = 7 };
 void ring_port_gather_start(struct ring_port *port, const int64_t mine[RING_SUMMARY]);
 const int64_t *ring_port_gathered(struct ring_port *port); /* NULL: not yet; else RING_SUMMARY numbers of each node */
 int ring_port_node(const struct ring_port *port);

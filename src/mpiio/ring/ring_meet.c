@@ -95,7 +95,7 @@ static void prepare_slots(const struct ring *ring, const struct ring_plan *plan)
     }
 }
 
-static void open_call(struct ring *ring, const struct sum *sum, int node)
+static void open_call(struct ring *ring, const struct sum *sum, const struct ring_report *report, int node)
 {
     struct ring_shared *shared = ring->shared;
     struct ring_plan plan = {.low = sum->low,
@@ -108,7 +108,7 @@ static void open_call(struct ring *ring, const struct sum *sum, int node)
                              .late = sum->late,
                              .map = ring->map || sum->bytes != sum->high - sum->low};
     plan.block_bytes = ring_block_bytes(ring, &plan.slots);
-    plan.direct = !plan.failed && sum->bytes > 0 && ring_tune_direct(ring, &plan, sum->bytes);
+    plan.direct = !plan.failed && sum->bytes > 0 && ring_tune_direct(ring, &plan, sum->bytes, report);
     if (sum->bytes > 0) {
         plan.first = plan.low / plan.block_bytes;
         plan.last = (plan.high - 1) / plan.block_bytes;
@@ -126,13 +126,16 @@ static void open_call(struct ring *ring, const struct sum *sum, int node)
 
 /* ---- several nodes: their leaders meet ---- */
 
-enum { LOW, HIGH, BYTES, FAILURE, LATE, NODE };
-_Static_assert(NODE + 1 == RING_SUMMARY, "what leaders tell each other");
+enum { LOW, HIGH, BYTES, FAILURE, LATE, TOOK, DIRECT_END };
+_Static_assert(DIRECT_END + 1 == RING_SUMMARY, "what leaders tell each other");
 
 static void start_leaders(struct ring *ring)
 {
     const struct sum sum = sum_ranks(ring);
-    const int64_t mine[RING_SUMMARY] = {sum.low, sum.high, sum.bytes, sum.failed, sum.late, 0};
+    struct ring_report report;
+    ring_tune_report(ring, &report);
+    const int64_t mine[RING_SUMMARY] = {sum.low,  sum.high,       sum.bytes,        sum.failed,
+                                        sum.late, report.took_ns, report.direct_end};
     ring_port_gather_start(ring->port, mine);
     ring->meeting = true;
 }
@@ -149,14 +152,16 @@ static void lead(struct ring *ring)
         return;
     ring->meeting = false;
     struct sum sum = {.low = INT64_MAX};
+    struct ring_report report = {.direct_end = INT64_MAX};
     int slots;
     const int64_t block_bytes = ring_block_bytes(ring, &slots);
     for (int i = 0; i < ring->nodes; i++, all += RING_SUMMARY) {
         add(&sum, &(struct sum){all[LOW], all[HIGH], all[BYTES], all[FAILURE] != 0, all[LATE] != 0});
+        ring_tune_add(&report, &(struct ring_report){all[TOOK], all[DIRECT_END]});
         ring->spans[i] = all[BYTES] > 0 ? (struct ring_span){all[LOW] / block_bytes, (all[HIGH] - 1) / block_bytes}
                                         : (struct ring_span){0, -1};
     }
-    open_call(ring, &sum, ring_port_node(ring->port));
+    open_call(ring, &sum, &report, ring_port_node(ring->port));
 }
 
 static int64_t node_verdict(const struct ring *ring)
@@ -223,7 +228,9 @@ void ring_enter(struct ring *ring)
     const int64_t before = atomic_fetch_add(&shared->entered[ring->calls % 2], 1);
     if (ring->nodes == 1 && before == ring->ranks - 1) {
         const struct sum sum = sum_ranks(ring);
-        open_call(ring, &sum, 0);
+        struct ring_report report;
+        ring_tune_report(ring, &report);
+        open_call(ring, &sum, &report, 0);
     }
 }
 

@@ -1,9 +1,10 @@
 /* Which way is faster for a file: through the blocks, or each rank for itself? Found out by trying, and remembered in
- * the shared memory, where the rank that opens a call decides for all.
+ * the shared memory, where the rank that opens a call decides for all. Where there are several nodes, their leaders
+ * bring how long the last call took to the meeting that opens the next: all see the same numbers, and decide the same.
  *
  * A rank by itself copies small pieces through a map of the file, which is quick only where that is made already
  * (storage_hold.h). So it counts as a way of its own, and where all ranks come to places they have been to before,
- * calls go the direct way so that the next ones may take it. */
+ * calls go the direct way so that the next ones may take it. (On one node: several do not tell each other of maps.) */
 #include "mpiio/access/access_map.h"
 #include "mpiio/ring/ring_core.h"
 #include "mpiio/storage/storage_map.h"
@@ -55,17 +56,42 @@ void ring_tune_note(struct ring_record *record, enum ring_way way, double cost)
     record->tried[way]++;
 }
 
-/* How the last call went. */
-static void learn(struct ring *ring, struct ring_tune *tune)
+/* Up to where in the file each rank may go by itself. Small pieces are quick without the ring only by copies through a
+ * map of the file, and inside of it. */
+static int64_t direct_end(const struct ring *ring)
 {
-    if (tune->began_ns == 0)
-        return;
-    int64_t left_ns = 0;
-    for (int i = 0; i < ring->ranks; i++)
-        if (ring->shared->rank[i].left_ns > left_ns)
-            left_ns = ring->shared->rank[i].left_ns;
-    ring_tune_note(&tune->record[tune->write][tune->class], tune->way,
-                   (double)(left_ns - tune->began_ns) / (double)tune->bytes);
+    struct pl_error error;
+    int64_t size;
+    if (!ring->setup.may_choose)
+        return 0;
+    if (!ring->setup.small_pieces)
+        return INT64_MAX;
+    const bool maps = storage_map_reach(ring->setup.storage, ring->request->write) > 0;
+    return maps && storage_size(ring->setup.storage, &size, &error) == PL_OK ? size : 0;
+}
+
+void ring_tune_report(const struct ring *ring, struct ring_report *ret_report)
+{
+    const struct ring_tune *tune = &ring->shared->tune;
+    *ret_report = (struct ring_report){0};
+    for (int i = 0; i < ring->ranks && tune->began_ns > 0; i++) {
+        const int64_t took_ns = ring->shared->rank[i].left_ns - tune->began_ns;
+        ret_report->took_ns = took_ns > ret_report->took_ns ? took_ns : ret_report->took_ns;
+    }
+    ret_report->direct_end = direct_end(ring);
+}
+
+void ring_tune_add(struct ring_report *report, const struct ring_report *more)
+{
+    report->took_ns = more->took_ns > report->took_ns ? more->took_ns : report->took_ns;
+    report->direct_end = more->direct_end < report->direct_end ? more->direct_end : report->direct_end;
+}
+
+/* How the last call went. */
+static void learn(struct ring_tune *tune, int64_t took_ns)
+{
+    if (tune->began_ns > 0 && took_ns > 0) /* it may have failed before anybody left */
+        ring_tune_note(&tune->record[tune->write][tune->class], tune->way, (double)took_ns / (double)tune->bytes);
     tune->began_ns = 0;
 }
 
@@ -103,18 +129,6 @@ enum ring_way ring_tune_choose(struct ring_record *record, enum storage_ground g
     return record->calls % period == 0 && behind < HOPELESS ? other : best;
 }
 
-/* Small pieces are quick without the ring only by copies through a map of the file, and inside of it. */
-static bool may_go_direct(const struct ring *ring, const struct ring_plan *plan)
-{
-    struct pl_error error;
-    int64_t size;
-    if (!ring->setup.may_choose)
-        return false;
-    return !ring->setup.small_pieces ||
-           (storage_map_reach(ring->setup.storage, ring->request->write) > 0 &&
-            storage_size(ring->setup.storage, &size, &error) == PL_OK && size >= plan->high);
-}
-
 enum storage_ground ring_tune_ground(const struct ring *ring, int64_t low, int64_t high)
 {
     if (!ring->setup.may_choose || ring->nodes > 1)
@@ -124,7 +138,7 @@ enum storage_ground ring_tune_ground(const struct ring *ring, int64_t low, int64
 
 static enum storage_ground least_ground(const struct ring *ring)
 {
-    enum storage_ground least = STORAGE_HELD;
+    enum storage_ground least = ring->nodes > 1 ? STORAGE_NEW : STORAGE_HELD;
     for (int i = 0; i < ring->ranks; i++) {
         const struct ring_rank *rank = &ring->shared->rank[i];
         least = rank->bytes > 0 && rank->ground < least ? rank->ground : least;
@@ -132,13 +146,13 @@ static enum storage_ground least_ground(const struct ring *ring)
     return least;
 }
 
-bool ring_tune_direct(struct ring *ring, struct ring_plan *plan, int64_t bytes)
+bool ring_tune_direct(struct ring *ring, struct ring_plan *plan, int64_t bytes, const struct ring_report *report)
 {
     struct ring_tune *tune = &ring->shared->tune;
-    learn(ring, tune);
+    learn(tune, report->took_ns);
     if ((plan->high - plan->low) / SPARSE > bytes)
         return true;
-    if (!may_go_direct(ring, plan))
+    if (report->direct_end < plan->high)
         return false;
     tune->class = class_of(bytes);
     tune->way = ring_tune_choose(&tune->record[ring->request->write][tune->class], least_ground(ring));

@@ -67,7 +67,7 @@ struct strategy_choice strategy_choose(const struct strategy_facts *facts)
         return alone("pieces are large, or all data lie side by side");
     struct strategy_choice choice = together(facts, "pieces are small");
     choice.small_pieces = facts->piece_bytes < SMALL_BYTES;
-    choice.tune = facts->one_node;
+    choice.tune = facts->shares;
     if (choice.tune)
         choice.why = "pieces are not large: it tries both ways, and keeps to the faster";
     return choice;
