@@ -25,6 +25,14 @@ for ranks in 2 4; do
         fail "$ranks ranks on two hosts"
     }
 done
+# where ranks of a node share no memory: every rank sends by itself, each piece or all of them
+for name in twophase cb_c; do
+    across_hosts 4 -x PIOLET_HINTS="piolet_strategy=$name" "$FUZZ" "$TMP/$name" --seed 5 --cases 15 --alarm 60 \
+        >"$OUT" 2>"$ERR" </dev/null || {
+        tail -n 20 "$OUT" "$ERR" >&2
+        fail "$name on two hosts"
+    }
+done
 sent=$(($(hosts_bytes_sent 0) - before))
 [ "$sent" -gt 100000 ] || fail "only $sent bytes crossed the network"
 
