@@ -266,11 +266,36 @@ pl_status replay_plan_make(const struct model *model, const int *phases, int pha
 
 /* ---- the order of meetings ---- */
 
-static uint64_t add_word(uint64_t sum, const char *word)
+/* The sum of a sequence: that of two in a row, or of one again and again, follows from the sums of the parts, so that
+ * it does not matter how the sequence was folded. */
+struct sequence {
+    uint64_t sum, factor; /* factor: BASE to the power of its length */
+};
+
+#define BASE UINT64_C(0x9e3779b97f4a7c15)
+
+static const struct sequence EMPTY = {0, 1};
+
+static struct sequence join(struct sequence a, struct sequence b)
 {
+    return (struct sequence){a.sum * b.factor + b.sum, a.factor * b.factor};
+}
+
+static struct sequence repeat(struct sequence once, int64_t times)
+{
+    struct sequence all = EMPTY;
+    for (; times > 0; times >>= 1, once = join(once, once))
+        if (times & 1)
+            all = join(all, once);
+    return all;
+}
+
+static struct sequence one(const char *word, int64_t number)
+{
+    uint64_t sum = (uint64_t)number;
     for (; *word; word++)
         sum = rng_at(sum, (uint64_t)(unsigned char)*word);
-    return sum;
+    return (struct sequence){rng_mix(sum), BASE};
 }
 
 struct order {
@@ -290,20 +315,20 @@ static bool opens_alone(const struct order *order, const struct model_step *step
     return alone;
 }
 
-static uint64_t order_call(struct order *order, const struct model_step *step, uint64_t sum)
+static struct sequence order_call(struct order *order, const struct model_step *step)
 {
     const struct replay_operation *operation = replay_operation_find(step->operation);
     if (!operation || step->file < 0 || !replay_operation_is_collective(operation) ||
         (order->file >= 0 && order->file != step->file))
-        return sum;
+        return EMPTY;
     if (operation->kind == REPLAY_OPEN)
         order->alone[step->file] = opens_alone(order, step);
-    return order->alone[step->file] ? sum : rng_at(add_word(sum, step->operation), (uint64_t)step->file);
+    return order->alone[step->file] ? EMPTY : one(step->operation, step->file);
 }
 
-static uint64_t order_steps(struct order *order, const struct model_step *steps, int count, bool told)
+static struct sequence order_steps(struct order *order, const struct model_step *steps, int count, bool told)
 {
-    uint64_t sum = 0;
+    struct sequence all = EMPTY;
     for (int i = 0; i < count; i++) {
         const struct model_step *step = &steps[i];
         const bool tells = !told && (step->phase > 0 || step->kind != MODEL_LOOP);
@@ -311,23 +336,26 @@ static uint64_t order_steps(struct order *order, const struct model_step *steps,
             continue;
         const bool meets = order->file < 0 && tells && replay_plan_is_world(order->model, step);
         if (meets && step->phase > 0)
-            sum = rng_at(sum, (uint64_t)step->phase);
+            all = join(all, one("phase", step->phase));
         if (meets && step->kind == MODEL_COMM)
-            sum = add_word(sum, "comm");
+            all = join(all, one("comm", 0));
         if (step->kind == MODEL_CALL)
-            sum = order_call(order, step, sum);
-        const uint64_t inside = step->kind == MODEL_LOOP ? order_steps(order, step->body, step->count, told || tells)
-                                                         : 0;
-        if (inside) /* of a loop in which it meets nobody, the turns do not matter */
-            sum = rng_at(rng_at(sum, inside), (uint64_t)step->turns);
+            all = join(all, order_call(order, step));
+        if (step->kind != MODEL_LOOP)
+            continue;
+        const struct sequence inside = order_steps(order, step->body, step->count, told || tells);
+        if (order->file >= 0) /* the calls alone */
+            all = join(all, repeat(inside, step->turns));
+        else if (inside.factor != 1) /* a loop in which somebody is met: all must come to its end together */
+            all = join(all, one("loop", (int64_t)rng_at(inside.sum, (uint64_t)step->turns)));
     }
-    return sum;
+    return all;
 }
 
 uint64_t replay_plan_order(const struct model *model, int64_t rank, int file)
 {
     struct order order = {model, rank, file, calloc((size_t)model->file_count + 1, sizeof *order.alone)};
-    const uint64_t sum = order.alone ? order_steps(&order, model->steps, model->step_count, false) : (uint64_t)rank;
+    const uint64_t sum = order.alone ? order_steps(&order, model->steps, model->step_count, false).sum : (uint64_t)rank;
     free(order.alone);
     return sum;
 }

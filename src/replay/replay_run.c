@@ -62,8 +62,9 @@ static pl_status check_order_coll(struct replay_run *run, struct pl_error *error
         return PL_OK;
     return pl_fail(error, PL_E_FORMAT,
                    "'%s': some ranks take part in %" PRId64 " collectives of all ranks and others in %" PRId64
-                   ": they would wait for each other for ever",
-                   run->job->model_path, -most[3], most[2]);
+                   ": they would wait for each other for ever%s",
+                   run->job->model_path, -most[3], most[2],
+                   run->model->incomplete_ranks > 0 ? " (the trace was cut off)" : "");
 }
 
 static pl_status check_files_coll(struct replay_run *run, struct pl_error *error, struct coll_verdict *verdict)

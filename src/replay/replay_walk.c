@@ -137,10 +137,11 @@ static void comm_step_coll(struct replay_run *run, const struct model_step *step
         run->paced_leaf = step->leaf + 1;
     }
     run->done[step->leaf]++;
-    if (replay_plan_is_world(run->model, step) && (step->collectives > 0 || run->aligned)) {
+    if (run->aligned && replay_plan_is_world(run->model, step)) {
         meet_coll(run, step);
         return;
     }
+    /* Ranks that do different steps find together by the number of collectives: not one may be left out. */
     for (int64_t i = 0; i < step->collectives && !run->stopped; i++)
         meet_coll(run, NULL);
 }

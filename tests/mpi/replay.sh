@@ -68,6 +68,11 @@ for program in model_app replay_app; do
     expect_exit 0 "$compiler" -std=c11 -Wall -Wextra -Werror "$SOURCE/tests/mpi/$program.c" -o "$program"
     replayed 4 "./$program"
 done
+if pkg-config --exists "hdf5-$PIOLET_MPI"; then # ranks that go different ways, and meet again
+    read -ra hdf5 <<<"$(pkg-config --cflags --libs "hdf5-$PIOLET_MPI")"
+    expect_exit 0 "$compiler" -std=c11 "$SOURCE/tests/mpi/software_hdf5.c" -o software_hdf5 "${hdf5[@]}"
+    replayed 3 ./software_hdf5 write "$data.h5"
+fi
 
 # ---- results, samples, both implementations ----
 

@@ -165,8 +165,15 @@ static void different_orders_are_seen(void **state)
                                       "comm ranks=0-1 collectives=0\n"
                                       "sync ranks=1 file=1\n"
                                       "comm ranks=0 collectives=1\n"
+                                      "loop 3\n"
+                                      "sync ranks=0 file=1\n"
+                                      "end\n"
+                                      "sync ranks=1 file=1\n"
+                                      "loop 2\n"
+                                      "sync ranks=1 file=1\n"
+                                      "end\n"
                                       "close ranks=0-1 file=1\n"
-                                      "end-steps 6 -\n");
+                                      "end-steps 13 -\n");
     assert_true(replay_plan_order(&model, 0, -1) != replay_plan_order(&model, 1, -1));
     assert_true(replay_plan_order(&model, 0, 0) == replay_plan_order(&model, 1, 0));
     assert_true(replay_plan_collectives(&model, 0) != replay_plan_collectives(&model, 1));
