@@ -16,7 +16,8 @@ tracer: base mpi dist trace
 measure: base mpi dist trace
 bench: base mpi dist trace measure
 model: base mpi dist trace measure bench
-cli: base mpi dist trace measure bench model
+report: base measure bench model
+cli: base mpi dist trace measure bench model report
 support:
 TABLE
 }
