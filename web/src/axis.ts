@@ -48,11 +48,11 @@ function linearTicks(min: number, max: number, wanted: number): number[] {
 
 function logTicks(min: number, max: number, wanted: number, base: number): number[] {
   const decades = Math.log(max / min) / Math.log(base);
-  const per = base === 10 && decades * 3 <= wanted ? [1, 2, 5] : [1];
-  const stride = Math.max(1, Math.ceil((decades * per.length) / (wanted + 1)));
+  const per = base === 10 && decades * 3 <= wanted * 1.7 ? [1, 2, 5] : [1];
+  const stride = per.length > 1 ? 1 : Math.max(1, Math.ceil(decades / (wanted + 1)));
   const ticks: number[] = [];
   for (let e = Math.floor(Math.log(min) / Math.log(base) + 1e-9); base ** e <= max * 1.0001; e++)
-    if (e % stride === 0 || per.length > 1) for (const m of per) if (m * base ** e >= min * 0.9999 && m * base ** e <= max * 1.0001) ticks.push(m * base ** e);
+    if (e % stride === 0) for (const m of per) if (m * base ** e >= min * 0.9999 && m * base ** e <= max * 1.0001) ticks.push(m * base ** e);
   return ticks;
 }
 
@@ -67,6 +67,7 @@ export function makeScale(axis: Axis, values: number[], wanted: number): Scale {
   let max = axis.max ?? usable.reduce((a, b) => Math.max(a, b), -Infinity);
   if (!Number.isFinite(min) || !Number.isFinite(max)) [min, max] = axis.log ? [1, 10] : [0, 1];
   if (axis.log && min === max) [min, max] = [min / 2, max * 2];
+  else if (axis.log && axis.unit === "rate" && axis.min === undefined) [min, max] = [min / 1.25, max * 1.15];
   if (!axis.log && axis.min === undefined && !axis.names) min = Math.min(0, min);
   if (min === max) max = min + 1;
   if (axis.max === undefined && !axis.log && !axis.names) max += (max - min) * 0.04;

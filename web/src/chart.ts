@@ -38,11 +38,11 @@ function drawAxes(frame: Frame): SVGElement {
   }
   let beyond = -Infinity;
   for (const tick of frame.x.ticks) {
-    const x = px(frame, tick.at), half = tick.text.length * 3.1;
+    const x = px(frame, tick.at), half = tick.text.length * 3.1, middle = Math.min(x, frame.width - half);
     group.append(svg("line", { x1: x, x2: x, y1: bottom, y2: bottom + (tick.minor ? 3 : 5), class: "mark" }));
-    if (x - half < beyond + 4) continue;
-    group.append(svg("text", { x: Math.min(x, frame.width - half), y: bottom + 17, class: "tick middle" }, tick.text));
-    beyond = x + half;
+    if (middle - half < beyond + 4) continue;
+    group.append(svg("text", { x: middle, y: bottom + 17, class: "tick middle" }, tick.text));
+    beyond = middle + half;
   }
   group.append(svg("line", { x1: frame.left, x2: frame.left + frame.inner, y1: bottom, y2: bottom, class: "base" }));
   group.append(svg("text", { x: frame.left + frame.inner / 2, y: frame.height - 4, class: "name middle" }, frame.x.axis.label));
@@ -100,7 +100,7 @@ function drawRules(frame: Frame, rules: Rule[]): SVGElement {
     const y = py(frame, rule.at);
     if (!Number.isFinite(y)) continue;
     group.append(svg("line", { x1: frame.left, x2: frame.left + frame.inner, y1: y, y2: y, class: `rule c${(rule.colour ?? 7) % 8}` }));
-    group.append(svg("text", { x: frame.left + frame.inner - 4, y: y - 4, class: "rule-name end" }, rule.text));
+    group.append(svg("text", { x: frame.left + 4, y: y - 4, class: "rule-name" }, rule.text));
   }
   return group;
 }
@@ -197,7 +197,7 @@ export function panels(specs: ChartSpec[]): HTMLElement {
   };
   if (specs.length === 0) return h("p", {}, "Nothing to draw.");
   const x = scale((spec) => spec.x, (p) => [p.x]), y = scale((spec) => spec.y, (p) => [p.y, p.high ?? p.y]);
-  const grown = specs[0].y.log ? y : { min: Math.min(0, y.min ?? 0), max: (y.max ?? 1) * 1.04 };
+  const grown = specs[0].y.log ? { min: (y.min ?? 1) / 1.25, max: (y.max ?? 10) * 1.15 } : { min: Math.min(0, y.min ?? 0), max: (y.max ?? 1) * 1.04 };
   const shared = specs.map((spec) => ({ ...spec, x: { ...x, ...spec.x }, y: { ...grown, ...spec.y } }));
   const names = new Map<string, Line>();
   for (const line of specs.flatMap((spec) => spec.lines)) if (!names.has(line.name)) names.set(line.name, line);

@@ -21,7 +21,7 @@ export function csvOf(table: Table): string {
 const ROWS_SHOWN = 500;
 
 export function tableOf(table: Table): HTMLElement {
-  const numeric = table.columns.map((_, c) => table.rows.some((row) => isNumber(row[c])));
+  const numeric = table.columns.map((_, c) => table.rows.length > 0 && table.rows.every((row) => isNumber(row[c]) || row[c] === null || row[c] === undefined || /^[\d–-][\d.\u202f]*( [a-zµA-Z/%]{1,4})?$/.test(row[c]!)));
   const shown = table.rows.slice(0, ROWS_SHOWN);
   const body = shown.map((row) => h("tr", {}, row.map((cell, c) => h("td", { class: numeric[c] ? "num" : undefined }, isNumber(cell) ? digits(cell, 5) : cell ?? ""))));
   return h("div", { class: "table-box", tabindex: 0, role: "region", "aria-label": `table: ${table.name}` },

@@ -4,10 +4,16 @@ export function digits(value: number, significant = 3): string {
   if (!Number.isFinite(value)) return "–";
   if (value === 0) return "0";
   const size = Math.abs(value);
+  if (Number.isInteger(value) && size < 1e15) return grouped(value);
   if (size >= 1e15 || size < 1e-4) return value.toExponential(significant - 1);
   const places = Math.max(0, significant - 1 - Math.floor(Math.log10(size)));
   const text = value.toFixed(Math.min(places, 12));
-  return size >= 10_000 ? Number(text).toLocaleString("en-US").replaceAll(",", "\u202f") : text;
+  return size >= 10_000 ? grouped(Number(text)) : text;
+}
+
+/** Thousands apart, from 10 000 on. */
+function grouped(value: number): string {
+  return Math.abs(value) < 10_000 ? String(value) : value.toLocaleString("en-US").replaceAll(",", "\u202f");
 }
 
 const TIMES: [number, string][] = [[1e9, "s"], [1e6, "ms"], [1e3, "µs"], [1, "ns"]];
@@ -41,7 +47,7 @@ export function rate(value: number): string {
 
 export const percent = (part: number): string => (Number.isFinite(part) ? `${digits(100 * part, Math.abs(part) >= 1 ? 3 : 2)} %` : "–");
 
-export const plural = (count: number, word: string): string => `${count.toLocaleString("en-US").replaceAll(",", "\u202f")} ${word}${count === 1 ? "" : "s"}`;
+export const plural = (count: number, word: string): string => `${grouped(count)} ${word}${count === 1 ? "" : "s"}`;
 
 export function instant(text: string | undefined): string {
   return (text ?? "").replace("T", " ").replace(/:\d\dZ$/, " UTC");

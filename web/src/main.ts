@@ -14,7 +14,7 @@ function renderOnce(section: HTMLElement, view: View, report: Report): void {
     // One view that cannot be drawn takes no other with it.
     section.dataset.state = "failed";
     console.error(error);
-    section.append(h("p", { class: "warning" }, `This view cannot be drawn: ${error instanceof Error ? error.message : error}`));
+    section.append(h("p", { class: "failure" }, `This view cannot be drawn: ${error instanceof Error ? error.message : error}`));
   }
 }
 
@@ -63,5 +63,5 @@ load().then((report) => {
   document.documentElement.dataset.ready = String(Math.round(performance.now() - began));
 }, (error) => {
   console.error(error);
-  document.getElementById("app")!.replaceChildren(h("p", { class: "warning" }, `The data of this page cannot be opened: ${error}`));
+  document.getElementById("app")!.replaceChildren(h("p", { class: "failure" }, `The data of this page cannot be opened: ${error}`));
 });

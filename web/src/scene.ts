@@ -6,7 +6,8 @@ import { h } from "./dom";
 export interface Cloud { x: Float32Array; y: Float32Array; z: Float32Array; colour: Uint8Array; faint: Uint8Array } // places 0…1
 export interface AxisText { x: string; y: string; z: string; ends: [string, string, string] }
 
-const CUBE = [0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 1, 1, 0, 0, 1, 0, 1, 0, 0, 1, 1, 0, 1, 0, 1, 0, 0, 1, 1, 0, 0, 1, 0, 1, 1];
+// The edges of the floor and of the wall behind it, as pairs of corners.
+const CUBE = [0, 0, 0, 1, 0, 0, 1, 0, 0, 1, 0, 1, 1, 0, 1, 0, 0, 1, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 1, 0, 1, 1, 1, 0, 1, 1, 1, 1, 0, 1, 0, 0, 1, 1, 0, 1, 1, 1, 1, 1];
 const VERTEX = `attribute vec3 place; attribute vec4 tint; uniform mat4 view; uniform float size; varying vec4 shade;
 void main() { gl_Position = view * vec4(place, 1.0); gl_PointSize = size; shade = tint; }`;
 const FRAGMENT = `precision mediump float; varying vec4 shade; uniform float round;
@@ -81,11 +82,11 @@ export class Scene {
 
   /** Column-major, maps the unit cube to clip space; slightly in perspective. */
   private matrix(): Float32Array {
-    const aspect = this.canvas.width / Math.max(1, this.canvas.height), s = 1.08 * this.zoom, cy = Math.cos(this.yaw), sy = Math.sin(this.yaw), cp = Math.cos(this.pitch), sp = Math.sin(this.pitch);
+    const aspect = this.canvas.width / Math.max(1, this.canvas.height), s = 0.98 * this.zoom, cy = Math.cos(this.yaw), sy = Math.sin(this.yaw), cp = Math.cos(this.pitch), sp = Math.sin(this.pitch);
     const wide = Math.min(1.5, Math.max(1, aspect)); // a wide canvas stretches the tick axis
     const right = [cy * wide, 0, -sy], up = [sp * sy * wide, cp, sp * cy], back = [cp * sy * wide, -sp, cp * cy];
     const row = (v: number[], k: number) => [v[0] * k, v[1] * k, v[2] * k, -(v[0] + v[1] + v[2]) * 0.5 * k];
-    const x = row(right, s / aspect), y = row(up, s), z = row(back, -0.25), w = row(back, -0.22);
+    const x = row(right, s / aspect), y = row(up, s), z = row(back, 0.25), w = row(back, 0.2);
     w[3] += 1;
     return new Float32Array([x[0], y[0], z[0], w[0], x[1], y[1], z[1], w[1], x[2], y[2], z[2], w[2], x[3], y[3], z[3], w[3]]);
   }
@@ -118,7 +119,7 @@ export class Scene {
     this.canvas.height = height * ratio;
     const m = this.matrix();
     if (this.gl) this.paintSpace(this.gl, m, ratio); else if (this.flat) this.paintFlat(this.flat, m, ratio);
-    const places: [number, number, number][] = [[0.5, -0.06, 1.1], [-0.05, 0.5, 1.08], [1.1, -0.06, 0.5], [1.02, -0.04, 1.05], [-0.05, 1.02, 1.05], [1.06, -0.04, 0]];
+    const places: [number, number, number][] = [[0.5, -0.1, -0.12], [-0.08, 0.5, 0], [1.1, -0.09, 0.5], [1, -0.09, -0.1], [-0.08, 1, 0], [1.07, -0.07, 1]];
     this.labels.forEach((label, i) => { const [x, y] = this.project(m, ...places[i]); label.style.transform = `translate(-50%, -50%) translate(${x.toFixed(1)}px, ${y.toFixed(1)}px)`; });
   }
 

@@ -3,7 +3,7 @@ import { type Axis, makeScale } from "./axis";
 import { h } from "./dom";
 import { colour, onTheme } from "./theme";
 
-export interface Marks { from: ArrayLike<number>; to: ArrayLike<number>; row: ArrayLike<number>; colour: Uint8Array; faint: Uint8Array; rows: number }
+export interface Marks { from: ArrayLike<number>; to: ArrayLike<number>; row: ArrayLike<number>; colour: Uint8Array; faint: Uint8Array; rows: number; lane?: Uint8Array } // lane: upper or lower half of the row
 
 const LEFT = 62, RIGHT = 14, TOP = 8, BOTTOM = 36;
 
@@ -66,10 +66,11 @@ export class Strip {
     context.restore();
     const colours = Array.from({ length: 8 }, (_, i) => colour(`c${i}`));
     for (let i = 0; i < marks.row.length; i++) {
-      const from = at(marks.from[i]), pad = rowHeight > 6 ? rowHeight * 0.15 : 0;
+      const from = at(marks.from[i]), pad = rowHeight > 6 ? rowHeight * 0.12 : 0, half = (rowHeight - 2 * pad) / 2;
+      const top = TOP + marks.row[i] * rowHeight + pad + (marks.lane?.[i] ? half : 0), tallness = marks.lane ? half - 0.5 : 2 * half;
       context.globalAlpha = marks.faint[i] ? 0.12 : 0.85;
       context.fillStyle = colours[marks.colour[i] % 8];
-      context.fillRect(from, TOP + marks.row[i] * rowHeight + pad, Math.max(1.5, at(marks.to[i]) - from), Math.max(1, rowHeight - 2 * pad));
+      context.fillRect(from, top, Math.max(1.5, at(marks.to[i]) - from), Math.max(1, tallness));
     }
     context.globalAlpha = 1;
   }

@@ -16,7 +16,7 @@ function runs(report: Report): Run[] {
   const list = derived(report, "beff").flatMap(({ file, result }) => result.runs.map((run: any) => ({ file, run })));
   return list.map(({ file, run }, i) => {
     const block = file.blocks.filter((b: Block) => b.class === "Beff")[run.block - 1];
-    return { file, block, result: run, name: placeLabel(report, block, list.length > 1) || (list.length > 1 ? `run ${i + 1}` : "b_eff") };
+    return { file, block, result: run, name: placeLabel(report, block, list.length > 1) || (list.length > 1 ? `run ${i + 1}` : "") };
   });
 }
 
@@ -36,7 +36,7 @@ function lengthSpec(run: Run): ChartSpec {
   const worst = run.result.by_pattern.find((p: any) => p.pattern === "worst-cycle" || p.pattern === "cycle");
   const line = (name: string, colour: number, values: (number | null)[], dashed = false) => ({ name, colour, dashed, points: values.map((v, i) => ({ x: i, y: v === null ? NaN : v / MB })) });
   return {
-    title: run.name, label: `bandwidth by message length, ${run.name}`, height: 290,
+    title: run.name || undefined, label: `bandwidth by message length, ${run.name}`, height: 290,
     x: { label: "message length (equidistant)", unit: "number", names }, y: { label: "MByte/s, all processes", unit: "rate", log: true },
     lines: [line("rings", 0, run.result.by_length.map((l: any) => l.rings)), line("random", 1, run.result.by_length.map((l: any) => l.random)),
       ...(pingpong ? [line("ping-pong", 2, pingpong.by_length, true)] : []), ...(worst ? [line("worst-case cycle", 3, worst.by_length, true)] : [])],
@@ -46,12 +46,12 @@ function lengthSpec(run: Run): ChartSpec {
 function patternBars(run: Run, most: number): HTMLElement {
   const kind = (name: string) => (name.startsWith("ring") ? 0 : name.startsWith("random") ? 1 : name === "ping-pong" ? 2 : 3);
   const list: Bar[] = run.result.by_pattern.filter((p: any) => p.mean !== null).map((p: any) => ({ label: p.pattern, value: p.mean / MB, text: digits(p.mean / MB), colour: kind(p.pattern), note: `${p.messages} messages in a round` }));
-  return h("div", {}, h("h4", {}, run.name), bars(list, `patterns of ${run.name}`, most));
+  return h("div", {}, run.name ? h("h4", {}, run.name) : null, bars(list, `patterns of ${run.name}`, most));
 }
 
 function methodBars(run: Run, most: number): HTMLElement {
   const list: Bar[] = run.result.by_method.flatMap((m: any) => [["b_eff", 4], ["rings", 0], ["random", 1]].map(([key, colour]) => ({ group: m.method, label: key as string, value: (m[key as string] ?? NaN) / MB, text: digits((m[key as string] ?? NaN) / MB), colour: colour as number })));
-  return h("div", {}, h("h4", {}, run.name), bars(list, `methods of ${run.name}`, most));
+  return h("div", {}, run.name ? h("h4", {}, run.name) : null, bars(list, `methods of ${run.name}`, most));
 }
 
 export const beff: View = {

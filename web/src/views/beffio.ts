@@ -5,7 +5,7 @@ import { type ChartSpec, type Line, panels } from "../chart";
 import { type Block, derived, type Report, type ResultFile } from "../data";
 import { h } from "../dom";
 import { caption, figure, type Table } from "../figure";
-import { bytes, digits, rate } from "../format";
+import { bytes, digits, rate, time } from "../format";
 import { systemLabel } from "../systems";
 import type { View } from "../views";
 
@@ -56,7 +56,7 @@ function verdict(partition: Partition, most: number): HTMLElement {
   return h("div", {}, h("h4", {}, partition.name),
     h("p", { class: `verdict ${official ? "good" : "doubtful"}` }, official ? "Official value." : `Not official: ${r.reasons.slice(0, 2).join("; ")}${r.reasons.length > 2 ? ` and ${r.reasons.length - 2} more reasons` : ""}.`),
     bars(list, `values of ${partition.name}`, most),
-    h("p", { class: "note" }, `Memory to disk in ${digits(r.coffee_cup_minutes ?? NaN)} min. By release 2.1's rule: ${rate(r.release_2_1_mb_per_s ?? NaN)}.`));
+    h("p", { class: "note" }, `Memory to disk in ${time((r.coffee_cup_minutes ?? NaN) * 60e9)}. By release 2.1's rule: ${rate(r.release_2_1_mb_per_s ?? NaN)}.`));
 }
 
 function table(list: Partition[]): Table {

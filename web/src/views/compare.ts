@@ -1,5 +1,5 @@
 // Our engine against the system's MPI-IO, and what the place could give at most.
-import { type Bar, bars } from "../bars";
+import { type DotRow, dots } from "../dots";
 import { type ChartSpec, panels } from "../chart";
 import { type Block, blocksOf, derived, fact, number, param, type Report } from "../data";
 import { h } from "../dom";
@@ -97,14 +97,16 @@ function ratioSpecs(list: Pair[]): ChartSpec[] {
   });
 }
 
-function pairBars(list: Pair[]): HTMLElement {
-  const most = Math.max(...list.flatMap((p) => [p.system, p.engine, Number.isFinite(p.posix) ? p.posix : 0]));
-  const rows: Bar[] = list.flatMap((p) => [
-    { group: `${p.op}: ${p.what}`, label: `engine (${p.by})`, value: p.engine, text: `${rate(p.engine)}   ${digits(p.engine / p.system, 3)} ×`, colour: 0 },
-    { group: `${p.op}: ${p.what}`, label: "system", value: p.system, text: rate(p.system), colour: 1 },
-    ...(Number.isFinite(p.posix) ? [{ group: `${p.op}: ${p.what}`, label: "plain POSIX", value: p.posix, text: rate(p.posix), colour: 2, faint: true }] : []),
-  ]);
-  return bars(rows, "engine and system", most);
+function pairDots(list: Pair[]): HTMLElement {
+  const rows: DotRow[] = list.map((p) => ({
+    label: `${p.op}: ${p.what}`, text: `${digits(p.engine / p.system, 3)} ×`, note: `engine by ${p.by}`,
+    dots: [
+      ...(Number.isFinite(p.posix) ? [{ name: "plain POSIX", colour: 2, value: p.posix, text: rate(p.posix) }] : []),
+      { name: "system's MPI-IO", colour: 1, value: p.system, text: rate(p.system) },
+      { name: "engine", colour: 0, value: p.engine, text: `${rate(p.engine)} by ${p.by}` },
+    ],
+  }));
+  return dots(rows, "rate", "MB/s");
 }
 
 function tableOf(list: Pair[]): Table {
@@ -122,12 +124,12 @@ export const compare: View = {
   applies: (report) => pairs(report).length > 0,
   render: (report) => {
     const all = pairs(report), lines = all.filter((p) => p.line), others = all.filter((p) => !p.line), most = limits(report);
-    const shown = others.slice(0, 24);
+    const shown = others.slice(0, 40);
     return [
       h("p", { class: "lead" }, words(all)),
       ...(most.length ? [h("p", {}, "The limit, by 'piolet peak': ", most.map((limit) => `${limit.op} ${rate(limit.rate)} (${limit.where})`).join("; "), ".")] : []),
       ...(lines.length ? [figure({ title: "Collective access by data block size", body: panels(ratioSpecs(lines)), caption: caption("Ratio of the engine's fastest algorithm to the system's MPI-IO, measured in alternation in one run. Above the line the engine is ahead.", lines[0].blocks), table: () => tableOf(lines) })] : []),
-      ...(shown.length ? [figure({ title: "Benchmarks and kernels", body: pairBars(shown), caption: caption(`Rates, MB = 10⁶ bytes${others.length > shown.length ? `; ${shown.length} of ${others.length} cases, the table has all` : ""}.`, others.flatMap((p) => p.blocks)), table: () => tableOf(others) })] : []),
+      ...(shown.length ? [figure({ title: "Benchmarks and kernels", body: pairDots(shown), caption: caption(`Rates, MB = 10⁶ bytes; behind each row the ratio of engine to system${others.length > shown.length ? `; ${shown.length} of ${others.length} cases, the table has all` : ""}.`, others.flatMap((p) => p.blocks)), table: () => tableOf(others) })] : []),
     ];
   },
 };

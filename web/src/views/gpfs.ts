@@ -1,7 +1,6 @@
 // The MPI-IO/GPFS benchmarks (GPFS-8): contestants in each cell, in bars with their spread.
-import { type Bar, bars } from "../bars";
+import { type DotRow, dots } from "../dots";
 import { derived, type Report, type ResultFile } from "../data";
-import { h } from "../dom";
 import { caption, figure, type Table } from "../figure";
 import { bytes, digits, rate } from "../format";
 import { placeLabel } from "../systems";
@@ -20,16 +19,18 @@ function benchmarkFigure(report: Report, file: ResultFile, name: string, points:
   const keys = keysOf(points), varying = keys.filter((key) => new Set(points.map((p) => p[key])).size > 1), fixed = keys.filter((key) => !varying.includes(key));
   const blocks = file.blocks.filter((b) => b.class === "Gpfs" && b.testname === name), place = placeLabel(report, blocks[0], many);
   const names = [...new Set(points.map((p) => p.contestant as string))];
-  const most = Math.max(...points.map((p) => p.max_mb_per_s ?? 0));
   const cells = [...new Set(points.map((p) => cellText(p, varying)))];
-  const list = (cell: string): Bar[] => points.filter((p) => cellText(p, varying) === cell).map((p) => ({
-    label: p.contestant, value: p.mean_mb_per_s ?? NaN, colour: names.indexOf(p.contestant), low: Math.max(0, (p.mean_mb_per_s ?? 0) - (p.sd_mb_per_s ?? 0)), high: Math.min(p.max_mb_per_s ?? Infinity, (p.mean_mb_per_s ?? 0) + (p.sd_mb_per_s ?? 0)),
-    text: rate(p.mean_mb_per_s ?? NaN), note: `largest ${rate(p.max_mb_per_s ?? NaN)}, deviation ${rate(p.sd_mb_per_s ?? NaN)}; ${digits(p.ratio_to_reference ?? NaN)} × ${p.reference}`,
+  const rows: DotRow[] = cells.map((cell) => ({
+    label: cell || name,
+    dots: points.filter((p) => cellText(p, varying) === cell && p.mean_mb_per_s !== null).map((p) => ({
+      name: p.contestant, colour: names.indexOf(p.contestant), value: p.mean_mb_per_s, low: Math.max(0, p.mean_mb_per_s - (p.sd_mb_per_s ?? 0)), high: p.mean_mb_per_s + (p.sd_mb_per_s ?? 0),
+      text: `${rate(p.mean_mb_per_s)}, largest ${rate(p.max_mb_per_s)}; ${digits(p.ratio_to_reference ?? NaN)} × ${p.reference}`,
+    })),
   }));
   return figure({
     title: [name, place].filter(Boolean).join(", "),
-    body: h("div", { class: "columns" }, cells.map((cell) => h("div", {}, h("h4", {}, cell), bars(list(cell), cell, most)))),
-    caption: caption(`Mean over repetitions with one standard deviation, same scale everywhere, MB = 10⁶ bytes. All with ${cellText(points[0], fixed)}.`, blocks),
+    body: dots(rows, "rate", "MB/s"),
+    caption: caption(`Mean over repetitions with one standard deviation, MB = 10⁶ bytes. All with ${cellText(points[0], fixed)}.`, blocks),
     table: (): Table => ({ name: `gpfs ${name}`, columns: Object.keys(points[0]).map((key) => key.replaceAll("_", " ")), rows: points.map((p) => Object.keys(points[0]).map((key) => p[key])) }),
   });
 }

@@ -1,13 +1,14 @@
 // Kernels by size, process grid, distribution, access and hints (IOT-33), and the application kernels.
 import { type Bar, bars } from "../bars";
-import { type Block, blocksOf, derived, type ParameterSet, type Report, type ResultFile } from "../data";
+import { type DotRow, dots } from "../dots";
+import { type Block, blocksOf, derived, fileLabel, type ParameterSet, type Report, type ResultFile } from "../data";
 import { h } from "../dom";
 import { caption, figure, type Table } from "../figure";
-import { rate, time } from "../format";
-import { placeLabel } from "../systems";
+import { digits, rate, time } from "../format";
+import { systemLabel } from "../systems";
 import type { View } from "../views";
 
-interface Case { file: ResultFile; blocks: Block[]; facets: string[]; size: string; mpiio: string; place: string; result: any }
+interface Case { file: ResultFile; blocks: Block[]; facets: string[]; name: string; mpiio: string; result: any }
 
 const FACETS = ["size", "grid", "distribution", "collective", "block", "update_frac", "other"];
 
@@ -26,9 +27,15 @@ function casesOf(report: Report): Map<string, Case[]> {
     for (const found of result.cases) {
       const blocks = file.blocks.filter((block) => block.class === "Kernel" && block.testname === found.testname);
       const hints = Object.entries(found.hints ?? {}).map(([key, value]) => `${key}=${value}`);
-      const item = { file, blocks, mpiio: found.mpiio ?? "", place: placeLabel(report, blocks[0], tools.length > 1), size: found.size ?? "", result: found, facets: [...FACETS.map((name) => facetText(name, found[name])), ...hints].filter(Boolean) };
+      const item = { file, blocks, mpiio: found.mpiio ?? "", name: [found.mpiio, systemLabel(report, blocks[0])].filter(Boolean).join(", "), result: found, facets: [...FACETS.map((name) => facetText(name, found[name])), ...hints].filter(Boolean) };
       tests.set(found.testname, [...(tests.get(found.testname) ?? []), item]);
     }
+  for (const cases of tests.values()) {
+    // The same case in two files of one system: the files tell them apart.
+    const taken = new Map<string, ResultFile>();
+    const clash = cases.some((item) => { const key = `${item.name} ${item.facets.join()}`, other = taken.get(key); taken.set(key, item.file); return other && other !== item.file; });
+    if (clash) for (const item of cases) item.name += `, ${fileLabel(report, item.file)}`;
+  }
   return tests;
 }
 
@@ -37,19 +44,19 @@ function common(cases: Case[]): Set<string> {
   return new Set(cases[0].facets.filter((facet) => cases.every((item) => item.facets.includes(facet))));
 }
 
-function barsOf(cases: Case[], key: string, shared: Set<string>, colours: string[], most: number): HTMLElement | null {
-  const list: Bar[] = [];
+/** A row for each case, a dot for each MPI-IO and place. */
+function dotsOf(cases: Case[], key: string, shared: Set<string>, names: string[]): HTMLElement | null {
+  const rows = new Map<string, DotRow>();
   for (const item of cases) {
     const measure = item.result.measures.find((m: any) => m.key === key);
     if (!measure || measure.rate_mb_per_s === null) continue;
+    const label = item.facets.filter((facet) => !shared.has(facet)).join(" · ") || item.result.testname, row: DotRow = rows.get(label) ?? { label, dots: [] };
     const error = measure.rate_error_mb_per_s, value = measure.rate_mb_per_s;
-    list.push({
-      label: [...item.facets.filter((facet) => !shared.has(facet)), item.mpiio, item.place].filter(Boolean).join(" · ") || item.result.testname,
-      value, text: rate(value), colour: colours.indexOf(`${item.mpiio}${item.place}`), low: error ? value - error : undefined, high: error ? value + error : undefined,
-      note: measure.imbalance ? `slowest rank: ${time(measure.longest_ns)}; slowest / mean of the ranks: ${measure.imbalance.toFixed(2)}` : undefined,
-    });
+    row.dots.push({ name: item.name, colour: names.indexOf(item.name), value, low: error ? value - error : undefined, high: error ? value + error : undefined, text: `${rate(value)}${measure.imbalance ? `; slowest rank / mean: ${measure.imbalance.toFixed(2)}` : ""}` });
+    rows.set(label, row);
   }
-  return list.length ? h("div", {}, h("h4", {}, `${key}, MB/s`), bars(list, `rates of ${key}`, most)) : null;
+  for (const row of rows.values()) row.text = row.dots.map((dot) => digits(dot.value)).join("   ");
+  return rows.size ? h("div", {}, h("h4", {}, key), dots([...rows.values()], "rate", "MB/s")) : null;
 }
 
 function tableOf(test: string, cases: Case[]): Table {
@@ -61,15 +68,14 @@ function tableOf(test: string, cases: Case[]): Table {
 }
 
 function kernelFigure(test: string, cases: Case[]): HTMLElement {
-  const shared = common(cases), colours = [...new Set(cases.map((item) => `${item.mpiio}${item.place}`))];
+  const shared = common(cases), names = [...new Set(cases.map((item) => item.name))];
   const sorted = [...cases].sort((a, b) => (a.result.file_bytes ?? 0) - (b.result.file_bytes ?? 0) || a.facets.join().localeCompare(b.facets.join()));
   const rated = (m: any) => m.rate_mb_per_s !== null && m.rate_mb_per_s !== undefined;
   const keys = [...new Set(cases.flatMap((item) => item.result.measures.filter(rated).map((m: any) => m.key as string)))];
-  const most = Math.max(...cases.flatMap((item) => item.result.measures.filter(rated).map((m: any) => m.rate_mb_per_s + (m.rate_error_mb_per_s ?? 0))));
   const said = shared.size ? `; all with ${[...shared].join(", ")}` : "";
   return figure({
-    title: test, body: h("div", { class: "columns" }, keys.map((key) => barsOf(sorted, key, shared, colours, most))),
-    caption: caption(`Bytes of the file over the time of the slowest rank, MB = 10⁶ bytes, same scale in all columns${said}. Thin bars are 90 % confidence, where there are repeats.`, cases.flatMap((item) => item.blocks)),
+    title: test, body: h("div", { class: "columns" }, keys.map((key) => dotsOf(sorted, key, shared, names))),
+    caption: caption(`Bytes of the file over the time of the slowest rank, MB = 10⁶ bytes${said}. Faint lines are 90 % confidence, where there are repeats.`, cases.flatMap((item) => item.blocks)),
     table: () => tableOf(test, cases),
   });
 }

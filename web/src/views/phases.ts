@@ -1,6 +1,6 @@
 // The phase model of a program (PHASE-6): process × tick × offset in space, the spatial strip, the timeline, and the formula
 // of a phase that is clicked or chosen from the list.
-import type { Column, Model, ModelPhase, ModelStep, Report } from "../data";
+import { baseName, type Column, type Model, type ModelPhase, type ModelStep, type Report } from "../data";
 import { button, type Child, chooser, h } from "../dom";
 import { figure, type Table } from "../figure";
 import { bytes, digits, plural, time } from "../format";
@@ -81,7 +81,7 @@ class PhaseExplorer {
   choose(phase: number): void {
     this.selected = this.selected === phase ? 0 : phase;
     this.details.replaceChildren(phaseDetails(this.model, this.model.phases.find((p) => p.phase === this.selected)));
-    this.list.replaceChildren(...this.model.phases.map((p) => h("li", {}, button(`${p.phase}: ${phaseWords(p)}${p.count > 1 ? ` (${p.count} times)` : ""}`, () => this.choose(p.phase), { class: `phase-button c${(p.phase - 1) % 8}`, "aria-pressed": String(this.selected === p.phase) }))));
+    this.list.replaceChildren(...this.model.phases.map((p) => h("li", {}, button(`${p.phase}: ${phaseWords(p)}${p.count > 1 ? ` (${p.count} times)` : ""}`, () => this.choose(p.phase), { class: `phase-button c${leaves(p.steps).every((s) => !s.access || /read/.test(s.operation ?? "")) ? 0 : leaves(p.steps).some((s) => /read/.test(s.operation ?? "")) ? 4 : 1}`, "aria-pressed": String(this.selected === p.phase) }))));
     this.paint();
   }
 
@@ -100,7 +100,8 @@ class PhaseExplorer {
     const cloud: Cloud = { x: unit(p.tick, largest(p.tick)), y: unit(p.offset, this.most(p.offset)), z: unit(p.rank, largest(p.rank)), colour, faint };
     this.scene.show(cloud);
     const row = this.index.map((i) => this.rows.get(p.rank[i])!), place = of(p.place), tick = of(p.tick);
-    this.strip.show({ from: place, to: place.map((v, k) => v + p.size[this.index[k]]), row, colour, faint, rows: this.rows.size });
+    const lane = Uint8Array.from(this.index, (i) => p.reads[i]);
+    this.strip.show({ lane, from: place, to: place.map((v, k) => v + p.size[this.index[k]]), row, colour, faint, rows: this.rows.size });
     this.timeline.show({ from: tick, to: tick.map((v) => v + 1), row, colour, faint, rows: this.rows.size });
   }
 
@@ -128,7 +129,7 @@ function modelFigure(report: Report, model: Model): HTMLElement {
   show(0);
   const views = leaves(model.phases.flatMap((p) => p.steps)).some((s) => s.holes);
   return figure({
-    title: `${model.program} on ${processes(model.ranks)}`,
+    title: `${baseName(report.files[model.file].path)}: ${model.program} on ${processes(model.ranks)}`,
     body: [h("p", { class: "lead" }, model.words, "."), busy.length > 1 ? h("div", { class: "controls" }, chooser("file", busy.map((f) => `${f.file.name} (${bytes(f.moved)})`), 0, show)) : null, place],
     caption: [`A point is an access. A tick is an access or an event of communication.${views ? " Offsets are those in the views of the processes; the strip shows the equivalent layout without views." : ""}${model.points_left_out ? " Not all accesses are drawn: some of the processes, every so many." : ""} Traced under ${[model.mpi, model.mpiio].filter(Boolean).join(", ") || "an unknown MPI"}; ${digits(model.ranks, 6)} ranks; model of ${report.files[model.file].path}.`],
     table: () => table(model),

@@ -25,13 +25,20 @@ function curves(report: Report): Curve[] {
 
 type Against = "file_bytes" | "block_bytes";
 
+/** Sizes that were asked for: a file is shorter by the part of a block that is left out at its end. */
+function clusters(values: number[]): number[] {
+  const sorted = [...new Set(values)].sort((a, b) => b - a), kept: number[] = [];
+  for (const value of sorted) if (!kept.length || value <= kept[kept.length - 1] * 0.85) kept.push(value);
+  return kept.reverse();
+}
+
 /** A line for each value of the other size. */
 function linesOf(curve: Curve, against: Against): Line[] {
   const other = against === "file_bytes" ? "block_bytes" : "file_bytes";
-  const sizes = [...new Set(curve.points.map((p) => p[other]))].sort((a, b) => a - b);
+  const sizes = clusters(curve.points.map((p) => p[other]));
   return sizes.map((size, i) => ({
     name: `${other === "block_bytes" ? "blocks of" : "file of"} ${bytes(size)}`, colour: i,
-    points: curve.points.filter((p) => p[other] === size).sort((a, b) => a[against] - b[against]).map((p) => {
+    points: curve.points.filter((p) => p[other] <= size && p[other] > size * 0.85).sort((a, b) => a[against] - b[against]).map((p) => {
       const error = Number.isFinite(p.error_mb_per_s) && p.error_mb_per_s !== null ? p.error_mb_per_s : undefined;
       return { x: p[against], y: p.rate_mb_per_s, low: error && Math.max(0, p.rate_mb_per_s - error), high: error && p.rate_mb_per_s + error, note: p.asymptotic_mb_per_s ? `second half: ${p.asymptotic_mb_per_s.toFixed(0)} MB/s` : undefined };
     }),

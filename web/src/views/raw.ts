@@ -24,6 +24,13 @@ function range(choices: Choice[]): [number, number] {
   return Number.isFinite(high) ? [logarithmic ? low / 1.3 : 0, Math.max(high, low + 1) * (logarithmic ? 1.3 : 1.05)] : [1, 10];
 }
 
+/** Powers of ten inside of the limits, or their ends where there are fewer than two. */
+function decades([low, high]: [number, number]): number[] {
+  const list: number[] = [];
+  for (let e = Math.ceil(Math.log10(low)); 10 ** e <= high; e++) list.push(10 ** e);
+  return list.length > 1 ? list : [low, high];
+}
+
 /** Columns of uPlot: counter, largest, least, mean. A bin for each pixel at most. */
 function columns(series: Series, width: number): [Float64Array, Float64Array, Float64Array, Float64Array] {
   const data = binned(series, zoom, Math.max(50, Math.floor(width)));
@@ -34,13 +41,13 @@ function options(width: number, height: number, limits: [number, number], title:
   const paint = (name: string) => () => colour(name);
   const axis = { stroke: paint("ink-2"), grid: { stroke: paint("grid"), width: 1 }, ticks: { stroke: paint("grid"), width: 1, size: 4 }, font: "11px system-ui, sans-serif" };
   return {
-    width, height, title: undefined, pxAlign: false,
+    width, height, pxAlign: false,
     legend: { show: false },
     cursor: { drag: { x: true, y: false, setScale: false }, points: { show: false }, sync: { key: "raw" } },
     scales: { x: { time: false, range: () => [zoom.from, Math.max(zoom.to, zoom.from + 1)] }, y: { distr: logarithmic ? 3 : 1, log: 10, range: limits } },
     axes: [
       { ...axis, size: last ? 34 : 10, values: last ? undefined : (_, splits) => splits.map(() => "") },
-      { ...axis, size: 62, values: (_, splits) => splits.map((v) => (v === null ? "" : tickText("ns", v))), space: 24, filter: logarithmic ? (_, splits) => splits.map((v) => (v !== null && Number.isInteger(Number(Math.log10(v).toFixed(6))) ? v : null)) : undefined },
+      { ...axis, size: 62, values: (_, splits) => splits.map((v) => (v === null ? "" : tickText("ns", v))), space: 24, ...(logarithmic ? { splits: () => decades(limits), filter: (_: uPlot, splits: number[]) => splits } : {}) },
     ],
     series: [
       {},
@@ -72,13 +79,15 @@ function markRegion(plot: uPlot, title: string): void {
   }
   ctx.fillStyle = colour("ink-2");
   ctx.font = `${11 * ratio}px system-ui, sans-serif`;
+  ctx.textAlign = "left";
+  ctx.textBaseline = "alphabetic";
   ctx.fillText(title, plot.bbox.left + 6 * ratio, plot.bbox.top + 13 * ratio);
   ctx.restore();
 }
 
 function plotRow(series: Series, place: HTMLElement, limits: [number, number], last: boolean): uPlot {
   const width = Math.max(240, place.clientWidth || 700);
-  const plot = new uPlot(options(width, last ? 124 : 100, limits, `process ${series.rank}`, last), columns(series, width) as unknown as uPlot.AlignedData, place);
+  const plot = new uPlot(options(width, last ? 140 : 116, limits, `process ${series.rank}`, last), columns(series, width) as unknown as uPlot.AlignedData, place);
   plot.root.setAttribute("role", "img");
   plot.root.setAttribute("aria-label", `times of process ${series.rank} by operation`);
   return plot;
