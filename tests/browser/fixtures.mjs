@@ -75,3 +75,14 @@ export function hostile(path) {
     sets: [{ params: { filesize_bytes: 1000, blocksize_bytes: 100, [`x${HOSTILE.replaceAll(" ", "")}`]: HOSTILE }, hints: [["asked", "cb_nodes", HOSTILE]], series: [{ key: "w", values: [1, 2, 3] }], errors: [["E_IO", 0, HOSTILE]], warnings: [HOSTILE] }],
   });
 }
+
+/** Called as a program: everything into a folder. */
+if (process.argv[1]?.endsWith("fixtures.mjs")) {
+  const folder = process.argv[2], { writeFileSync } = await import("node:fs");
+  lowlevel(`${folder}/low.out`);
+  peak(`${folder}/peak.out`);
+  replay(`${folder}/replay.out`);
+  prediction(`${folder}/prediction.out`);
+  hostile(`${folder}/hostile.out`);
+  writeFileSync(`${folder}/hostile.txt`, HOSTILE);
+}

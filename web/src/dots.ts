@@ -15,6 +15,12 @@ function scaleOf(rows: DotRow[], unit: Unit, label: string) {
   return makeScale({ label, unit, log, min: log ? least / 1.25 : 0, max: log ? most * 1.25 : most * 1.04 || 1 }, values, 5);
 }
 
+/** Ticks whose texts do not run into each other, in a track of any width. */
+function labelled(scale: ReturnType<typeof scaleOf>): { at: number; text: string }[] {
+  let beyond = -1;
+  return scale.ticks.filter((tick) => { const place = scale.place(tick.at); if (place < beyond + 0.19) return false; beyond = place; return true; });
+}
+
 function trackOf(row: DotRow, place: (value: number) => number, ticks: { at: number }[]): HTMLElement {
   const left = (value: number) => `${(100 * Math.max(0, Math.min(1, place(value)))).toFixed(2)}%`;
   const shown = row.dots.filter((dot) => Number.isFinite(place(dot.value)));
@@ -37,7 +43,7 @@ export function dots(rows: DotRow[], unit: Unit, label: string): HTMLElement {
     group = row.group;
     lines.push(h("div", { class: "bar", role: "row", title: row.note }, h("span", { class: "bar-label", role: "rowheader" }, row.label), trackOf(row, scale.place, scale.ticks), h("span", { class: "bar-value", role: "cell" }, row.text ?? "")));
   }
-  const axis = h("div", { class: "bar dot-axis", "aria-hidden": "true" }, h("span", {}, ""), h("span", { class: "dot-ticks" }, scale.ticks.map((tick) => h("span", { style: `left:${(100 * scale.place(tick.at)).toFixed(2)}%` }, tick.text))), h("span", {}, ""));
+  const axis = h("div", { class: "bar dot-axis", "aria-hidden": "true" }, h("span", {}, ""), h("span", { class: "dot-ticks" }, labelled(scale).map((tick) => h("span", { style: `left:${(100 * scale.place(tick.at)).toFixed(2)}%` }, tick.text))), h("span", {}, ""));
   const names = new Map(rows.flatMap((row) => row.dots).map((dot) => [dot.name, dot]));
   return h("div", {}, h("div", { class: "bars dots", role: "table", "aria-label": label }, lines, axis),
     h("div", { class: "legend" }, h("span", {}, `${label}${scale.axis.log ? ", logarithmic" : ""}`), names.size > 1 ? [...names.values()].map((dot) => h("span", { class: `key dot c${dot.colour % 8}` }, h("i", {}), dot.name)) : null));

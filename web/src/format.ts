@@ -20,6 +20,7 @@ const TIMES: [number, string][] = [[1e9, "s"], [1e6, "ms"], [1e3, "µs"], [1, "n
 
 export function time(ns: number, significant = 3): string {
   if (!Number.isFinite(ns)) return "–";
+  if (ns === 0) return "0";
   if (ns >= 120e9) return `${digits(ns / 60e9, significant)} min`;
   const [size, unit] = TIMES.find(([least]) => Math.abs(ns) >= least) ?? [1, "ns"];
   return `${digits(ns / size, significant)} ${unit}`;

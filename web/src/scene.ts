@@ -82,7 +82,7 @@ export class Scene {
 
   /** Column-major, maps the unit cube to clip space; slightly in perspective. */
   private matrix(): Float32Array {
-    const aspect = this.canvas.width / Math.max(1, this.canvas.height), s = 0.98 * this.zoom, cy = Math.cos(this.yaw), sy = Math.sin(this.yaw), cp = Math.cos(this.pitch), sp = Math.sin(this.pitch);
+    const aspect = this.canvas.width / Math.max(1, this.canvas.height), s = 0.94 * this.zoom, cy = Math.cos(this.yaw), sy = Math.sin(this.yaw), cp = Math.cos(this.pitch), sp = Math.sin(this.pitch);
     const wide = Math.min(1.5, Math.max(1, aspect)); // a wide canvas stretches the tick axis
     const right = [cy * wide, 0, -sy], up = [sp * sy * wide, cp, sp * cy], back = [cp * sy * wide, -sp, cp * cy];
     const row = (v: number[], k: number) => [v[0] * k, v[1] * k, v[2] * k, -(v[0] + v[1] + v[2]) * 0.5 * k];
@@ -120,7 +120,8 @@ export class Scene {
     const m = this.matrix();
     if (this.gl) this.paintSpace(this.gl, m, ratio); else if (this.flat) this.paintFlat(this.flat, m, ratio);
     const places: [number, number, number][] = [[0.5, -0.1, -0.12], [-0.08, 0.5, 0], [1.1, -0.09, 0.5], [1, -0.09, -0.1], [-0.08, 1, 0], [1.07, -0.07, 1]];
-    this.labels.forEach((label, i) => { const [x, y] = this.project(m, ...places[i]); label.style.transform = `translate(-50%, -50%) translate(${x.toFixed(1)}px, ${y.toFixed(1)}px)`; });
+    const inside = (value: number, size: number, margin: number) => Math.max(margin, Math.min(size - margin, value));
+    this.labels.forEach((label, i) => { const [left, top] = this.project(m, ...places[i]), x = inside(left, width, 26), y = inside(top, height, 10); label.style.transform = `translate(-50%, -50%) translate(${x.toFixed(1)}px, ${y.toFixed(1)}px)`; });
   }
 
   /** Places and tints of the points, then of the cube's edges. */

@@ -1,11 +1,11 @@
-// What tells the systems on one page apart: of host, file system, MPI and MPI-IO those that vary.
+// What tells systems apart that were measured by the same class of test: of host, file system and MPI those that vary.
 import { type Block, fact, fileLabel, type Report } from "./data";
 
 const KEYS = ["hostname", "filesystem", "filesystem_source", "mpi_library"];
 
 export function systemLabel(report: Report, block: Block | undefined): string {
   if (!block) return "";
-  const varying = KEYS.filter((key) => new Set(report.blocks.map((other) => fact(other, key) ?? "")).size > 1);
+  const varying = KEYS.filter((key) => new Set(report.blocks.filter((other) => other.class === block.class).map((other) => fact(other, key) ?? "")).size > 1);
   return varying.map((key) => (fact(block, key) ?? "").replace(/ Version: ?/, " ").replace(/,.*/, "")).filter(Boolean).join(", ");
 }
 

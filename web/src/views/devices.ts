@@ -1,6 +1,7 @@
 // Replayed phases, and what the devices did meanwhile (PHASE-14): the same time axis.
 import { type Bar, bars } from "../bars";
-import { chart, type ChartSpec, type Span } from "../chart";
+import type { Axis } from "../axis";
+import { type ChartSpec, panels, type Span } from "../chart";
 import { type Block, blocksOf, fact, fileLabel, number, param, type ParameterSet, type Report } from "../data";
 import { chooser, h } from "../dom";
 import { caption, figure, type Table } from "../figure";
@@ -36,36 +37,49 @@ function activity(set: ParameterSet, keys: string[]): Activity {
   return out;
 }
 
-function charts(block: Block, device: string, repetition: string): ChartSpec[] {
+interface Shown { name: string; activity: Activity; marks: Span[] }
+
+const METRICS: { title: string; axis: Axis; height: number; lines: [name: string, colour: number, value: (a: Activity, i: number) => number][] }[] = [
+  { title: "bytes", height: 190, axis: { label: "MB/s", unit: "rate" }, lines: [["written", 1, (a, i) => (a.columns.written[i] * 1e3) / a.period[i]], ["read", 0, (a, i) => (a.columns.read[i] * 1e3) / a.period[i]]] },
+  { title: "operations", height: 160, axis: { label: "operations/s", unit: "count" }, lines: [["writes", 1, (a, i) => (a.columns.writes[i] * 1e9) / a.period[i]], ["reads", 0, (a, i) => (a.columns.reads[i] * 1e9) / a.period[i]]] },
+  { title: "busy", height: 140, axis: { label: "busy (%)", unit: "percent", min: 0, max: 100 }, lines: [["busy", 4, (a, i) => Math.min(100, (100 * a.columns.busy[i]) / a.period[i])]] },
+  { title: "queue", height: 140, axis: { label: "queue length", unit: "number" }, lines: [["queue", 6, (a, i) => a.columns.queue[i] / a.period[i]]] },
+];
+
+/** A device of a configuration in one repetition; null: it was not sampled. */
+function shownOf(report: Report, block: Block, device: string, repetition: string): Shown | null {
   const set = block.sets.find((s) => param(s, "kind") === "device" && param(s, "device") === device && (param(s, "repetition") ?? "1") === repetition);
-  if (!set) return [];
-  const a = activity(set, ["read", "written", "reads", "writes", "busy", "queue"]), marks = spans(block, repetition);
-  const ends = [...a.at, ...marks.map((s) => s.to)], max = Math.max(1, ...ends);
-  const line = (name: string, colour: number, value: (i: number) => number) => ({ name, colour, marker: "none" as const, area: true, points: a.at.map((x, i) => ({ x, y: value(i) })) });
-  const x = { label: "time since the start of the replay", unit: "ns" as const, min: 0, max };
-  return [
-    { title: "bytes", label: "bytes moved by the device", height: 200, x, spans: marks, y: { label: "MB/s", unit: "rate", min: 0 }, lines: [line("written", 1, (i) => (a.columns.written[i] * 1e3) / a.period[i]), line("read", 0, (i) => (a.columns.read[i] * 1e3) / a.period[i])] },
-    { title: "operations", label: "operations of the device", height: 170, x, spans: marks, y: { label: "operations/s", unit: "count", min: 0 }, lines: [line("writes", 1, (i) => (a.columns.writes[i] * 1e9) / a.period[i]), line("reads", 0, (i) => (a.columns.reads[i] * 1e9) / a.period[i])] },
-    { title: "busy", label: "share of time that the device was busy", height: 150, x, spans: marks, y: { label: "busy (%)", unit: "percent", min: 0, max: 100 }, lines: [line("busy", 4, (i) => Math.min(100, (100 * a.columns.busy[i]) / a.period[i]))] },
-    { title: "queue", label: "mean length of the queue", height: 150, x, spans: marks, y: { label: "queue length", unit: "number", min: 0 }, lines: [line("queue", 6, (i) => a.columns.queue[i] / a.period[i])] },
-  ];
+  return set ? { name: `${nameOf(report, block)}: ${device}`, activity: activity(set, ["read", "written", "reads", "writes", "busy", "queue"]), marks: spans(block, repetition) } : null;
 }
 
-function activityTable(block: Block): Table {
+/** A row of panels for each metric; all have the same time axis, and those of a row the same other axis. */
+function metricRows(list: Shown[]): HTMLElement[] {
+  const max = Math.max(1, ...list.flatMap((item) => [...item.activity.at, ...item.marks.map((mark) => mark.to)]));
+  return METRICS.map((metric) => panels(list.map((item): ChartSpec => ({
+    title: `${metric.title}, ${item.name}`, label: `${metric.title} of ${item.name}`, height: metric.height, spans: item.marks,
+    x: { label: "time since the start of the replay", unit: "ns", min: 0, max }, y: metric.axis,
+    lines: metric.lines.map(([name, colour, value]) => ({ name, colour, marker: "none", area: true, points: item.activity.at.map((x, i) => ({ x, y: value(item.activity, i) })) })),
+  }))));
+}
+
+function activityTable(report: Report, block: Block): Table {
   const keys = ["at", "read", "written", "reads", "writes", "busy", "queue"];
-  const rows = block.sets.filter((set) => param(set, "kind") === "device").flatMap((set) => Array.from(seriesOf(set, "at")?.sums ?? [], (_, i) => [param(set, "device"), param(set, "repetition"), ...keys.map((key) => seriesOf(set, key)?.sums[i])]));
-  return { name: "device activity", columns: ["device", "repetition", "at ns", "read B", "written B", "reads", "writes", "busy ns", "queue ns"], rows };
+  const rows = block.sets.filter((set) => param(set, "kind") === "device").flatMap((set) => Array.from(seriesOf(set, "at")?.sums ?? [], (_, i) => [nameOf(report, block), param(set, "device"), param(set, "repetition"), ...keys.map((key) => seriesOf(set, key)?.sums[i])]));
+  return { name: "device activity", columns: ["configuration", "device", "repetition", "at ns", "read B", "written B", "reads", "writes", "busy ns", "queue ns"], rows };
 }
 
-function activityFigure(report: Report, block: Block): HTMLElement | null {
-  const devices = [...new Set(block.sets.filter((set) => param(set, "kind") === "device").map((set) => param(set, "device") ?? ""))];
-  if (!devices.length) return null;
-  const turns = repetitions(block), place = h("div", { class: "stack" });
-  let device = 0, turn = 0;
-  const draw = () => place.replaceChildren(...charts(block, devices[device], turns[turn]).map((spec) => chart(spec)));
-  draw();
-  const controls = h("div", { class: "controls" }, chooser("device", devices, 0, (i) => { device = i; draw(); }), turns.length > 1 ? chooser("repetition", turns, 0, (i) => { turn = i; draw(); }) : null);
-  return figure({ title: `Device activity: ${nameOf(report, block)}`, body: [controls, place], caption: caption("Differences between samples of the kernel's counters of the device. Shaded and numbered: the phases as they were replayed.", [block]), table: () => activityTable(block) });
+function activityFigure(report: Report, list: Block[]): HTMLElement | null {
+  const sampled = list.filter((block) => block.sets.some((set) => param(set, "kind") === "device"));
+  if (!sampled.length) return null;
+  const turns = [...new Set(sampled.flatMap(repetitions))], place = h("div", { class: "stack" });
+  const devicesOf = (block: Block) => [...new Set(block.sets.filter((set) => param(set, "kind") === "device").map((set) => param(set, "device") ?? ""))];
+  const draw = (turn: number) => place.replaceChildren(...metricRows(sampled.flatMap((block) => devicesOf(block).map((device) => shownOf(report, block, device, turns[turn]))).filter((item): item is Shown => item !== null)));
+  draw(0);
+  return figure({
+    title: `Device activity${fact(list[0], "program") ? `: ${fact(list[0], "program")}` : ""}`, body: [turns.length > 1 ? h("div", { class: "controls" }, chooser("repetition", turns, 0, draw)) : null, place],
+    caption: caption("Differences between samples of the kernel's counters of the device. Shaded and numbered: the phases as they were replayed.", sampled),
+    table: () => { const tables = sampled.map((block) => activityTable(report, block)); return { ...tables[0], rows: tables.flatMap((table) => table.rows) }; },
+  });
 }
 
 function phaseFigure(report: Report, list: Block[]): HTMLElement | null {
@@ -91,6 +105,7 @@ export const devices: View = {
   render: (report) => {
     const list = blocksOf(report, "Replay"), programs = [...new Set(list.map((block) => fact(block, "model_hash") ?? ""))];
     const record = configuration(report, list);
-    return [...programs.map((hash) => phaseFigure(report, list.filter((block) => (fact(block, "model_hash") ?? "") === hash))), ...list.map((block) => activityFigure(report, block)), record && h("div", {}, h("h3", {}, "Configurations"), record)].filter((element): element is HTMLElement => !!element);
+    const figures = programs.flatMap((hash) => { const same = list.filter((block) => (fact(block, "model_hash") ?? "") === hash); return [phaseFigure(report, same), activityFigure(report, same)]; });
+    return [...figures, record && h("div", {}, h("h3", {}, "Configurations"), record)].filter((element): element is HTMLElement => !!element);
   },
 };

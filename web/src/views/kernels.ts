@@ -4,7 +4,7 @@ import { type DotRow, dots } from "../dots";
 import { type Block, blocksOf, derived, fileLabel, type ParameterSet, type Report, type ResultFile } from "../data";
 import { h } from "../dom";
 import { caption, figure, type Table } from "../figure";
-import { digits, rate, time } from "../format";
+import { bytes, digits, rate, time } from "../format";
 import { systemLabel } from "../systems";
 import type { View } from "../views";
 
@@ -17,9 +17,11 @@ function facetText(name: string, value: unknown): string {
   if (name === "collective") return value === "true" ? "collective" : "independent";
   if (name === "grid") return `grid ${value}`;
   if (name === "update_frac") return `update ${value}`;
-  if (name === "block") return `block ${value}`;
-  return String(value);
+  if (name === "block") return `block ${/^\d+$/.test(String(value)) ? bytes(Number(value)) : value}`;
+  return typeof value === "string" && /^\d+$/.test(value) ? bytes(Number(value)) : String(value);
 }
+
+const MEASURES: Record<string, string> = { r: "read", u: "update", w: "write" };
 
 function casesOf(report: Report): Map<string, Case[]> {
   const tests = new Map<string, Case[]>(), tools = derived(report, "kernel");
@@ -56,7 +58,7 @@ function dotsOf(cases: Case[], key: string, shared: Set<string>, names: string[]
     rows.set(label, row);
   }
   for (const row of rows.values()) row.text = row.dots.map((dot) => digits(dot.value)).join("   ");
-  return rows.size ? h("div", {}, h("h4", {}, key), dots([...rows.values()], "rate", "MB/s")) : null;
+  return rows.size ? h("div", {}, h("h4", {}, MEASURES[key] ?? key), dots([...rows.values()], "rate", "MB/s")) : null;
 }
 
 function tableOf(test: string, cases: Case[]): Table {

@@ -86,7 +86,7 @@ function modelCard(report: Report): Card {
     label: "I/O phases", link: "phases",
     entries: report.models.map((model) => ({
       value: String(model.phases.reduce((sum, phase) => sum + phase.count, 0)), size: model.phases.length,
-      where: joined(model.program, `${model.ranks} processes`),
+      where: joined(fileLabel(report, report.files[model.file]), model.program, `${model.ranks} processes`),
       verdict: `${bytes(model.files.reduce((s, f) => s + f.written_bytes, 0))} written, ${bytes(model.files.reduce((s, f) => s + f.read_bytes, 0))} read`,
     })),
   };

@@ -37,7 +37,7 @@ function phaseTable(block: Block, configuration: string): HTMLElement {
   const used = COLUMNS.filter(([key]) => sets.some((set) => Number.isFinite(number(set, key))));
   return h("div", {}, h("h4", {}, configuration), h("div", { class: "table-box", tabindex: 0, role: "region", "aria-label": configuration }, h("table", {},
     h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "phase"), h("th", { scope: "col" }, "what"), used.map(([, title]) => h("th", { scope: "col", class: "num" }, title)), h("th", { scope: "col" }, "method"))),
-    h("tbody", {}, sets.map((set) => h("tr", {}, h("th", { scope: "row" }, param(set, "phase") ?? ""), h("td", {}, param(set, "words") ?? param(set, "operations") ?? ""),
+    h("tbody", {}, sets.map((set) => h("tr", {}, h("th", { scope: "row" }, param(set, "phase") ?? ""), h("td", { class: "words" }, param(set, "words") ?? param(set, "operations") ?? ""),
       used.map(([key, , show]) => h("td", { class: `num${key.startsWith("error") && Math.abs(number(set, key)) > 10 ? " off" : ""}` }, Number.isFinite(number(set, key)) ? show(number(set, key)) : "")), h("td", {}, param(set, "method") ?? "")))))));
 }
 

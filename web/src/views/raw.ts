@@ -109,10 +109,10 @@ function readable(table: Table): Table {
 }
 
 function statisticsElement(choice: Choice): HTMLElement {
-  const { from, to } = selection.region;
-  return h("div", { class: "region", "data-from": from, "data-to": to },
+  const { from, to } = selection.region, table = statisticsTable(choice);
+  return h("div", { class: "region", "data-from": from, "data-to": to, "data-ns": JSON.stringify(table.rows) },
     h("p", {}, h("b", {}, `Operations ${digits(from, 9)} to ${digits(to, 9)}`), ` of ${choice.label}`, choice.series.some((s) => s.bin > 1) ? " (from means of neighbours: the file holds too many samples for a page)" : ""),
-    tableOf(readable(statisticsTable(choice))));
+    tableOf(readable(table)));
 }
 
 class RawPlots {
@@ -141,6 +141,7 @@ class RawPlots {
 
   zoomTo(region: Region): void {
     zoom = { from: region.from, to: Math.max(region.to, region.from + 1) };
+    this.rows.dataset.zoom = `${zoom.from},${zoom.to}`;
     for (const { plot, series, place } of this.plots) plot?.setData(columns(series, place.clientWidth) as unknown as uPlot.AlignedData);
   }
 
