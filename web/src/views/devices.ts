@@ -106,6 +106,6 @@ export const devices: View = {
     const list = blocksOf(report, "Replay"), programs = [...new Set(list.map((block) => fact(block, "model_hash") ?? ""))];
     const record = configuration(report, list);
     const figures = programs.flatMap((hash) => { const same = list.filter((block) => (fact(block, "model_hash") ?? "") === hash); return [phaseFigure(report, same), activityFigure(report, same)]; });
-    return [...figures, record && h("div", {}, h("h3", {}, "Configurations"), record)].filter((element): element is HTMLElement => !!element);
+    return [...figures, record].filter((element): element is HTMLElement => !!element);
   },
 };

@@ -45,8 +45,8 @@ export function configuration(report: Report, list: Block[]): HTMLElement | null
   if (!keys.length) return null;
   const places = [...new Map(list.map((block) => [placeOf(report, block), block]))];
   const value = (block: Block, key: string) => block.facts.filter((pair) => pair[0] === key).map((pair) => pair[1]).join(", ");
-  return h("div", { class: "table-box", tabindex: 0 }, h("table", {}, h("thead", {}, h("tr", {}, h("th", {}, "configuration"), places.map(([name]) => h("th", { scope: "col" }, name)))),
-    h("tbody", {}, keys.map((key) => h("tr", {}, h("th", { scope: "row" }, key.slice(7).replaceAll("_", " ")), places.map(([, block]) => h("td", {}, value(block, key))))))));
+  return figure({ title: "Configurations", caption: caption("What was found of the file system, its devices and the memory behind each place, or given by the user.", list), table: () => ({ name: "configurations", columns: ["key", ...places.map(([name]) => name)], rows: keys.map((key) => [key.slice(7), ...places.map(([, block]) => value(block, key))]) }), body: h("div", { class: "table-box", tabindex: 0, role: "region", "aria-label": "configurations" }, h("table", {}, h("thead", {}, h("tr", {}, h("th", {}, "configuration"), places.map(([name]) => h("th", { scope: "col" }, name)))),
+    h("tbody", {}, keys.map((key) => h("tr", {}, h("th", { scope: "row" }, key.slice(7).replaceAll("_", " ")), places.map(([, block]) => h("td", {}, value(block, key)))))))) });
 }
 
 export const peak: View = {
@@ -58,7 +58,7 @@ export const peak: View = {
       ...(list.length ? [figure({ title: "Rate by request size", body: panels(specs(list)), caption: caption("Bytes over the time of the slowest process with its fsync, MB = 10⁶ bytes; same axes everywhere.", list.map((m) => m.block)), table: () => ({ name: "peak", columns: ["place", "operation", "access", "request bytes", "direct", "processes", "file bytes", "bytes", "MB/s"], rows: list.map((m) => [m.place, m.operation, m.access, m.request, m.direct ? "yes" : "no", number(m.set, "processes"), number(m.set, "file_bytes"), number(m.set, "bytes"), m.rate]) }) })] : []),
       ...(list.length ? [h("p", { class: "lead" }, [...new Set(list.map((m) => m.operation))].map((operation) => { const best = list.filter((m) => m.operation === operation).sort((a, b) => b.rate - a.rate)[0]; return `${operation}: ${rate(best.rate)} at most (${best.access}, ${bytes(best.request)}, ${best.place}). `; }))] : []),
       ...(small.bars.length ? [figure({ title: "Metadata operations", body: bars(small.bars, "metadata operations"), caption: caption("Median time of an operation, thin bar from 5 % to 95 %, and operations a second.", small.blocks), table: () => small.table })] : []),
-      ...(record ? [h("div", {}, h("h3", {}, "Configurations"), record)] : []),
+      ...(record ? [record] : []),
     ];
   },
 };
