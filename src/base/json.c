@@ -156,6 +156,12 @@ void json_put_bool(struct json *json, const char *key, bool value)
     fputs(value ? "true" : "false", json->stream);
 }
 
+void json_put_raw(struct json *json, const char *key, const char *value)
+{
+    begin_item(json, key);
+    fputs(value, json->stream);
+}
+
 void json_put_null(struct json *json, const char *key)
 {
     begin_item(json, key);

@@ -38,6 +38,8 @@ void json_put_int(struct json *json, const char *key, int64_t value);
 /* Shortest text that reads back as the same number; what is not finite is written as null. */
 void json_put_double(struct json *json, const char *key, double value);
 void json_put_bool(struct json *json, const char *key, bool value);
+/* `value` is JSON already, and whole. */
+void json_put_raw(struct json *json, const char *key, const char *value);
 void json_put_null(struct json *json, const char *key);
 
 #endif

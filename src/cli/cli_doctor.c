@@ -1,6 +1,7 @@
 /* piolet doctor: what this build, this machine and these directories offer, and what is wrong with them. */
 #include "base/units.h"
 #include "cli/cli.h"
+#include "cli/cli_target.h"
 #include "cli/doctor_mpiio.h"
 #include "measure/environment.h"
 #include "mpi/job.h"
@@ -134,6 +135,14 @@ static bool on_path(const char *program)
     return found;
 }
 
+static void show_page(void)
+{
+    char path[PATH_MAX];
+    row("optional: page", cli_target_shared("report.html", path)
+                              ? "found, charts of 'piolet report'"
+                              : "not built (needs Node.js and npm); 'piolet report' writes plain tables and plots");
+}
+
 static int show_directory(const char *directory)
 {
     struct environment_filesystem fs;
@@ -173,6 +182,7 @@ static int look_coll(int argc, char **argv)
         show_topology();
         show_history();
         row("optional: PNG", on_path("rsvg-convert") ? "found, rsvg-convert" : "rsvg-convert not found; plots are SVG");
+        show_page();
         if (first >= argc)
             findings += show_directory(".");
         for (int i = first; i < argc; i++)

@@ -227,6 +227,14 @@ bool cli_target_library(const char *name, char ret_path[PATH_MAX])
     return false;
 }
 
+bool cli_target_shared(const char *name, char ret_path[PATH_MAX])
+{
+    char tree[PATH_MAX];
+    *ret_path = '\0';
+    return find_tree(tree) && snprintf(ret_path, PATH_MAX, "%s/share/piolet/%s", tree, name) < PATH_MAX &&
+           access(ret_path, R_OK) == 0;
+}
+
 struct list {
     char *text;
     size_t length;

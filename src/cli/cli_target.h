@@ -24,6 +24,8 @@ int cli_target_accept(const struct cli_verb *verb, const char *path, int argc, c
  */
 bool cli_target_self(char ret_path[PATH_MAX]);
 bool cli_target_library(const char *name, char ret_path[PATH_MAX]);
+/* share/piolet/NAME, likewise. */
+bool cli_target_shared(const char *name, char ret_path[PATH_MAX]);
 
 enum { CLI_PRELOAD_MAX = 8 * PATH_MAX };
 

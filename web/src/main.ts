@@ -1,0 +1,67 @@
+// Opens the data, lays the page out, and renders each view when it comes near the screen.
+import { load, type Report } from "./data";
+import { h } from "./dom";
+import { instant } from "./format";
+import { themeSwitch } from "./theme";
+import { type View, VIEWS } from "./views";
+
+function renderOnce(section: HTMLElement, view: View, report: Report): void {
+  if (section.dataset.state !== "waiting") return;
+  section.dataset.state = "rendered";
+  try {
+    section.append(...view.render(report));
+  } catch (error) {
+    // One view that cannot be drawn takes no other with it.
+    section.dataset.state = "failed";
+    console.error(error);
+    section.append(h("p", { class: "failure" }, `This view cannot be drawn: ${error instanceof Error ? error.message : error}`));
+  }
+}
+
+function sectionOf(view: View): HTMLElement {
+  return h("section", { id: view.id, "aria-labelledby": `${view.id}-title`, "data-state": "waiting" },
+    h("header", {}, h("h2", { id: `${view.id}-title` }, view.title), h("p", {}, view.about)));
+}
+
+function watch(sections: Map<HTMLElement, View>, links: Map<string, HTMLElement>, report: Report): void {
+  const near = new IntersectionObserver((entries) => {
+    for (const entry of entries) if (entry.isIntersecting) renderOnce(entry.target as HTMLElement, sections.get(entry.target as HTMLElement)!, report);
+  }, { rootMargin: "800px" });
+  const here = new IntersectionObserver((entries) => {
+    for (const entry of entries) if (entry.isIntersecting) for (const [id, link] of links) link.toggleAttribute("aria-current", id === entry.target.id);
+  }, { rootMargin: "-20% 0px -70% 0px" });
+  for (const section of sections.keys()) { near.observe(section); here.observe(section); }
+  const all = () => { for (const [section, view] of sections) renderOnce(section, view, report); };
+  addEventListener("beforeprint", all);
+  // A link to a view: everything above it must have its height first.
+  const jump = () => {
+    const target = document.getElementById(location.hash.slice(1));
+    if (!target) return;
+    for (const [section, view] of sections) { renderOnce(section, view, report); if (section === target) break; }
+    target.scrollIntoView();
+  };
+  addEventListener("hashchange", jump);
+  if (location.hash) jump();
+}
+
+function layOut(report: Report): void {
+  const views = VIEWS.filter((view) => view.applies(report));
+  const sections = new Map(views.map((view) => [sectionOf(view), view]));
+  const links = new Map(views.map((view) => [view.id, h("a", { href: `#${view.id}` }, view.title)]));
+  document.getElementById("app")!.replaceChildren(
+    h("header", { class: "top" },
+      h("div", {}, h("h1", {}, report.title), h("p", {}, `piolet ${report.product_version} · ${instant(report.made)}`)),
+      themeSwitch()),
+    h("nav", { "aria-label": "views" }, h("ol", {}, [...links.values()].map((link) => h("li", {}, link)))),
+    h("main", { id: "main", tabindex: -1 }, [...sections.keys()]));
+  watch(sections, links, report);
+}
+
+const began = performance.now();
+load().then((report) => {
+  layOut(report);
+  document.documentElement.dataset.ready = String(Math.round(performance.now() - began));
+}, (error) => {
+  console.error(error);
+  document.getElementById("app")!.replaceChildren(h("p", { class: "failure" }, `The data of this page cannot be opened: ${error}`));
+});
