@@ -97,7 +97,7 @@ static pl_status look_at_peak(struct summary *summary, struct blockfile *file, s
         const double write = largest_of(&quantities, "peak write rate", accesses[i]);
         const double read = largest_of(&quantities, "peak read rate", accesses[i]);
         if (!isnan(write) || !isnan(read))
-            print_row(summary, accesses[i], write, read, "best request size");
+            print_row(summary, accesses[i], write, read, "best size");
     }
     history_quantities_clear(&quantities);
     return PL_OK;
