@@ -25,7 +25,7 @@ static double percent(double factor)
 
 static void print_change(const struct history_value *value, const struct history_change *change)
 {
-    const int digits = change->earlier_median < 10 ? 3 : 1;
+    const int digits = history_shell_digits(change->earlier_median);
     printf("    %.*f -> %.*f %s  %+.1f %%", digits, change->earlier_median, digits, change->later_median, value->unit,
            percent(change->factor));
     if (isfinite(change->low))

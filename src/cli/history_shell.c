@@ -13,6 +13,11 @@ int history_shell_failed(const struct history_request *request, const struct pl_
     return error->status == PL_E_INPUT ? CLI_USAGE : CLI_FAILED;
 }
 
+int history_shell_digits(double value)
+{
+    return value < 0.1 ? 5 : value < 10 ? 3 : 1;
+}
+
 /* ---- add ---- */
 
 static void tell_added(const struct history_request *request, const char *file, const struct history_added *added)
@@ -47,6 +52,23 @@ static int add(const struct history_request *request, struct history *history)
 
 /* ---- list, show ---- */
 
+static void print_run(const struct history_run *run)
+{
+    const char *const parts[] = {run->mpiio, run->host, strspn(run->place, " ") ? "" : run->place, run->label,
+                                 run->complete ? "" : "not complete"};
+    struct text what = {0}, where = {0};
+    text_format(&what, "%s %s", run->class_name, run->testname);
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
+        if (parts[i][0])
+            text_format(&where, "%s%s", where.length ? ", " : "", parts[i]);
+    printf("%-10.8s %-10.10s %5.5s ", run->id, run->measured, strlen(run->measured) > 16 ? run->measured + 11 : "");
+    int column = cli_wrap_cell(text_get(&what), 28, 22);
+    column += printf("%5lld ", (long long)run->ranks);
+    cli_wrap(text_get(&where), column, 57);
+    text_clear(&what);
+    text_clear(&where);
+}
+
 static int list(const struct history_request *request, struct history *history)
 {
     struct history_runs runs;
@@ -54,19 +76,8 @@ static int list(const struct history_request *request, struct history *history)
     if (history_runs(history, request->words, request->word_count, &runs, &error) != PL_OK)
         return history_shell_failed(request, &error);
     printf("%-10s %-16s %-22s %5s %s\n", "id", "measured (UTC)", "class test", "ranks", "MPI-IO, place, label");
-    for (size_t i = 0; i < runs.count; i++) {
-        const struct history_run *run = &runs.list[i];
-        struct text what = {0}, where = {0};
-        text_format(&what, "%s %s", run->class_name, run->testname);
-        text_format(&where, "%s, %s, %s%s%s%s", run->mpiio, run->host, run->place, run->label[0] ? ", " : "",
-                    run->label, run->complete ? "" : " (not complete)");
-        printf("%-10.8s %-10.10s %5.5s ", run->id, run->measured, strlen(run->measured) > 16 ? run->measured + 11 : "");
-        int column = cli_wrap_cell(text_get(&what), 28, 22);
-        column += printf("%5lld ", (long long)run->ranks);
-        cli_wrap(text_get(&where), column, 57);
-        text_clear(&what);
-        text_clear(&where);
-    }
+    for (size_t i = 0; i < runs.count; i++)
+        print_run(&runs.list[i]);
     printf("%zu run%s\n", runs.count, runs.count == 1 ? "" : "s");
     history_runs_clear(&runs);
     return CLI_OK;
@@ -92,7 +103,7 @@ static void show_value(const struct history_value *value)
 {
     struct text line = {0};
     text_format(&line, "%s%s%s", value->what, value->settings[0] ? ": " : "", value->settings);
-    const int column = printf("  %10.*f %-5s ", value->value < 10 ? 3 : 1, value->value, value->unit);
+    const int column = printf("  %10.*f %-5s ", history_shell_digits(value->value), value->value, value->unit);
     cli_wrap(text_get(&line), column, column);
     text_clear(&line);
 }

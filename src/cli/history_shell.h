@@ -25,6 +25,9 @@ int history_shell_compare(const struct history_request *request, struct history 
 int history_shell_regressions(const struct history_request *request, struct history *history);
 int history_shell_export(const struct history_request *request, struct history *history);
 
+/* Digits behind the point that a number of this size is printed with. */
+int history_shell_digits(double value);
+
 /* The words of a failure; returns an exit status. */
 int history_shell_failed(const struct history_request *request, const struct pl_error *error);
 

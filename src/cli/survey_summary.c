@@ -97,7 +97,7 @@ static pl_status look_at_peak(struct summary *summary, struct blockfile *file, s
         const double write = largest_of(&quantities, "peak write rate", accesses[i]);
         const double read = largest_of(&quantities, "peak read rate", accesses[i]);
         if (!isnan(write) || !isnan(read))
-            print_row(summary, accesses[i], write, read, "best request size");
+            print_row(summary, accesses[i], write, read, "best size");
     }
     history_quantities_clear(&quantities);
     return PL_OK;
@@ -146,7 +146,7 @@ static pl_status look_at_beffio(struct summary *summary, struct blockfile *file,
     const char *time = blockfile_input_of(&file->blocks[number], "time");
     if (!isnan(value))
         fprintf(summary->stream, "I/O: b_eff_io %.0f MB/s%s\n", value,
-                time && strcmp(time, "15m") == 0 ? "" : " (a short run: not an official value)");
+                time && atof(time) >= 900 ? "" : " (a short run: not an official value)");
     history_quantities_clear(&quantities);
     return PL_OK;
 }
@@ -274,26 +274,18 @@ static pl_status look_at_prediction(struct summary *summary, struct blockfile *f
                                     struct pl_error *error)
 {
     const struct blockfile_block *block = &file->blocks[number];
-    double measured = 0, predicted = 0, total = NAN;
     (void)error;
     for (size_t i = 0; i < block->set_count; i++) {
         const struct blockfile_set *set = &block->sets[i];
         const char *kind = blockfile_param_of(set, "kind");
-        const double real = param_number(set, "measured_ns");
-        if (kind && strcmp(kind, "total") == 0)
-            total = param_number(set, "time_ns");
-        if (kind && strcmp(kind, "phase") == 0 && !isnan(real)) {
-            measured += real;
-            predicted += param_number(set, "time_ns");
-        }
-    }
-    if (!isnan(total))
-        fprintf(summary->stream, "BT-IO: predicted I/O time %.3f s", total / 1e9);
-    if (!isnan(total) && measured > 0)
-        fprintf(summary->stream, "; its phases took %.3f s, predicted %.3f s (%+.0f %%)", measured / 1e9,
-                predicted / 1e9, (predicted / measured - 1) * 100);
-    if (!isnan(total))
+        const double predicted = param_number(set, "time_ns"), measured = param_number(set, "measured_ns");
+        if (!kind || strcmp(kind, "total") != 0 || isnan(predicted))
+            continue;
+        fprintf(summary->stream, "BT-IO: I/O time predicted %.3f s", predicted / 1e9);
+        if (measured > 0)
+            fprintf(summary->stream, ", measured %.3f s (%+.0f %%)", measured / 1e9, (predicted / measured - 1) * 100);
         fputc('\n', summary->stream);
+    }
     return PL_OK;
 }
 

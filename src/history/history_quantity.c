@@ -233,6 +233,13 @@ static void add_param(struct text *text, const struct blockfile_pair *param)
     }
 }
 
+void history_settings_of(const struct blockfile_set *set, const char *const *keys, struct text *text)
+{
+    for (size_t i = 0; i < set->param_count; i++)
+        if (is_among(set->params[i].key, keys))
+            add_param(text, &set->params[i]);
+}
+
 void history_settings(const struct blockfile_set *set, const char *const *without, struct text *text)
 {
     for (size_t i = 0; i < set->param_count; i++)

@@ -53,6 +53,8 @@ void history_quantity_time(const struct history_source *source, const char *what
 /* "file 16 MB, collective, cb_nodes=2" of a set: its parameters but for those in `without` (ends with NULL) and those
  * that have their usual values, and the hints asked for. */
 void history_settings(const struct blockfile_set *set, const char *const *without, struct text *text);
+/* The same of those parameters alone that are in `keys`: for sets that also hold what was found. */
+void history_settings_of(const struct blockfile_set *set, const char *const *keys, struct text *text);
 
 /* "16 MB", "64 KiB", "1234567 B": exact, so that equal texts mean equal sizes. */
 void history_add_bytes(struct text *text, long long bytes);

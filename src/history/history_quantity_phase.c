@@ -54,13 +54,15 @@ static pl_status mean_ns(const struct history_source *source, const struct block
 /* Reads and writes have a rate; what moves no data has a time. */
 static pl_status add_peak(const struct history_source *source, const struct blockfile_set *set, struct pl_error *error)
 {
+    static const char *const keys[] = {"access", "request_bytes", "file_bytes", "direct",
+                                       "stride", "fresh",         "processes",  NULL};
     const char *operation = blockfile_param_of(set, "operation");
     struct text settings = {0};
     char name[64];
     pl_status status = PL_OK;
     if (!operation || set->error_count)
         return PL_OK;
-    history_settings(set, (const char *const[]){"operation", "bytes", NULL}, &settings);
+    history_settings_of(set, keys, &settings);
     snprintf(name, sizeof name, "%.20s_time", operation);
     const double loop_ns = longest_ns(set, name), bytes = number_of(set, "bytes");
     if (bytes > 0) {

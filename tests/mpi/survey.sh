@@ -53,16 +53,17 @@ whole()
     expect_in "$ERR" "not empty"
 }
 
-# A directory without space for a step: it is named, and the next ones run.
+# b_eff needs two ranks: the step is named, and the next ones run.
 failing_step()
 {
     expect_exit 0 "$PIOLET" survey --dry-run -o dry
     expect_in "$OUT" "In all about"
     [ ! -e dry ] || fail "a dry run made something"
-    (ulimit -f 1000 && expect_exit 1 "$PIOLET" survey -n 3 --quick --no-beff --no-beffio --no-kernels --no-app \
-        --no-limits --dir "$place" -o two)
-    expect_in "$ERR" "the step 'curves'"
-    expect_in two/steps.txt "strategies:"
+    expect_exit 1 "$PIOLET" survey -n 1 --quick --no-limits --no-curves --no-kernels --no-strategies --no-beffio \
+        --dir "$place" -o two
+    expect_in "$ERR" "the step 'beff'"
+    expect_in two/steps.txt "beff: failed"
+    expect_in two/steps.txt "model: well"
     nothing_left
 }
 
