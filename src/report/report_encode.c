@@ -1,6 +1,6 @@
 #include "report/report_encode.h"
 
-#include <stdint.h>
+#define ZLIB_CONST /* what is compressed is not written to */
 #include <zlib.h>
 
 enum { CHUNK = 3 * 16384, LEVEL = 6 };
@@ -49,7 +49,7 @@ pl_status report_encode(const void *bytes, size_t count, FILE *stream, struct pl
     int result = Z_OK;
     while (result != Z_STREAM_END) {
         if (z.avail_in == 0 && count > 0) { /* zlib counts in 32 bits */
-            z.next_in = (unsigned char *)(uintptr_t)from;
+            z.next_in = from;
             z.avail_in = (unsigned)(count < (1U << 30) ? count : 1U << 30);
             from += z.avail_in;
             count -= z.avail_in;

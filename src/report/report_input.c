@@ -33,7 +33,7 @@ static pl_status parse_model(struct report_file *file, struct text *text, struct
     find_hash(text_get(text), file->model_hash);
     if (model_read(file->path, text_get(text), &file->model, error) == PL_OK)
         return PL_OK;
-    char *observed = strstr(text->data, OBSERVED);
+    char *observed = text->data ? strstr(text->data, OBSERVED) : NULL;
     if (!observed)
         return error->status;
     struct pl_error again;

@@ -29,10 +29,11 @@ static void take(void *context, int64_t first, const int64_t *values, size_t cou
     struct taking *taking = context;
     for (size_t i = 0; i < count; i++) {
         const int64_t at = (first + (int64_t)i) / taking->bin;
+        const bool is_first = (first + (int64_t)i) % taking->bin == 0;
         const double value = (double)values[i];
-        if (taking->least && (taking->sum[at] == 0 || value < taking->least[at]))
+        if (taking->least && (is_first || value < taking->least[at]))
             taking->least[at] = value;
-        if (taking->most && value > taking->most[at])
+        if (taking->most && (is_first || value > taking->most[at]))
             taking->most[at] = value;
         taking->sum[at] += value;
     }

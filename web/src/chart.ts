@@ -203,5 +203,5 @@ export function panels(specs: ChartSpec[]): HTMLElement {
   for (const line of specs.flatMap((spec) => spec.lines)) if (!names.has(line.name)) names.set(line.name, line);
   const charts = shared.map((spec) => chart(spec, false));
   const keys = [...names.values()].map((line) => h("span", { class: `key c${line.colour % 8}${line.dashed ? " dashed" : ""}` }, h("i", {}), line.name));
-  return h("div", {}, h("div", { class: "panels" }, charts), keys.length > 1 ? h("div", { class: "legend" }, keys) : null);
+  return h("div", {}, h("div", { class: `panels${specs.length === 2 || specs.length === 4 ? " pairs" : ""}` }, charts), keys.length > 1 ? h("div", { class: "legend" }, keys) : null);
 }

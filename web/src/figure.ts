@@ -66,7 +66,7 @@ export function provenance(blocks: Block[], sets: ParameterSet[] = blocks.flatMa
   const ranks = list(each("nprocs")), system = list(blocks.map((b) => [fact(b, "filesystem"), fact(b, "filesystem_source")].filter(Boolean).join(" on ")));
   const library = list(each("mpi_library").map((text) => text?.replace(" Version:", "").replace(/,.*/, "")));
   const parts = [
-    ranks && `${ranks} ranks`, system, [list(each("mpiio")), library].filter(Boolean).join(", "), hintsOf(sets),
+    ranks && `${ranks} rank${ranks === "1" ? "" : "s"}`, system, [list(each("mpiio")), library].filter(Boolean).join(", "), hintsOf(sets),
     list(each("hostname")) && `host ${list(each("hostname"))}`, instant(each("timestamp").filter(Boolean).sort()[0]),
     blocks.some((block) => facts(block, "tracer").length > 0) ? "traced" : "",
   ].filter((text): text is string => !!text);

@@ -53,19 +53,20 @@ function batchError(values: Float64Array, mean: number): number {
 export function statistics(series: Series, region: Region): Statistics {
   const values = samples(series, region);
   const n = values.length;
-  let sum = 0, min = Infinity, max = -Infinity;
+  let sum = 0, operations = 0, min = Infinity, max = -Infinity;
   const first = Math.max(0, Math.ceil(region.from / series.bin));
   for (let i = 0; i < n; i++) {
-    sum += values[i];
+    operations += sizeOfBin(series, first + i);
+    sum += series.sums[first + i];
     min = Math.min(min, series.least ? series.least[first + i] : values[i]);
     max = Math.max(max, series.most ? series.most[first + i] : values[i]);
   }
-  const mean = n ? sum / n : NaN;
+  const mean = n ? sum / operations : NaN;
   let squares = 0;
   for (let i = 0; i < n; i++) squares += (values[i] - mean) ** 2;
   const sorted = values.slice().sort();
   return {
-    n: n * series.bin, sum: sum * series.bin, mean, error: batchError(values, mean),
+    n: operations, sum, mean, error: batchError(values, mean),
     deviation: n > 1 ? Math.sqrt(squares / (n - 1)) : NaN,
     min: n ? min : NaN, max: n ? max : NaN,
     p5: quantile(sorted, 0.05), median: quantile(sorted, 0.5), p95: quantile(sorted, 0.95), p99: quantile(sorted, 0.99),
