@@ -12,7 +12,7 @@ struct sizes {
 static const struct sizes SIZES[SURVEY_FORMS] = {
     [SURVEY_QUICK] = {1, "numfilesize 1\nfilesize 2\nnumblocksize 2\nblocksize 0.064 1\n", 128,
                       "numblocksize 1\nblocksize 0.064\n", 2},
-    [SURVEY_DEFAULT] = {2, "numfilesize 2\nfilesize 16 64\nnumblocksize 4\nblocksize 0.004 0.064 1 4\n", 512,
+    [SURVEY_DEFAULT] = {2, "numfilesize 2\nfilesize 16 64\nnumblocksize 3\nblocksize 0.004 0.064 4\n", 512,
                         "numblocksize 2\nblocksize 0.004 0.064\n", 16},
     [SURVEY_FULL] = {5, "numfilesize 3\nfilesize 16 128 1024\nnumblocksize 5\nblocksize 0.004 0.016 0.064 1 4\n", 2048,
                      "numblocksize 2\nblocksize 0.004 0.064\n", 256},

@@ -66,8 +66,8 @@ const struct survey_step SURVEY_STEPS[] = {
      SURVEY_STRATEGIES,
      "piobench",
      {"-n {n} -f {work}/piobench.dat -d CYCLIC -a naive,system,auto -b 4k -s 2m --max-trials 3 -o {out}/strategies.out",
-      "-n {n} -f {work}/piobench.dat -d CYCLIC -d BLOCK,BLOCK,BLOCK -a naive,system,auto,cbx -b 256,4k,64k -s 8m "
-      "--max-trials 5 -o {out}/strategies.out",
+      "-n {n} -f {work}/piobench.dat -d CYCLIC -d BLOCK,BLOCK,BLOCK -a naive,system,auto,cbx -b 256,4k,64k -s 4m "
+      "--max-trials 3 -o {out}/strategies.out",
       "-n {n} -f {work}/piobench.dat -o {out}/strategies.out"},
      {2, 8, 1800},
      NULL},
