@@ -180,7 +180,7 @@ static void print_row(void *context, const struct replay_row *row)
     watcher->header_printed = true;
     name_unit(row->unit, name, sizeof name);
     snprintf(done, sizeof done, "%" PRId64 "/%" PRId64, row->executed, row->unit->count);
-    if (row->executed < row->unit->count)
+    if (row->executed < row->unit->count && row->total_ns > 0)
         snprintf(range, sizeof range, "%.1f %%", 100 * (row->high_ns - row->total_ns) / row->total_ns);
     snprintf(rate, sizeof rate, "%.1f",
              units_rate_mb_per_s((double)(phase->read_bytes + phase->written_bytes) * (double)row->unit->count,

@@ -50,9 +50,8 @@ static int make_comm_coll(const struct replay_run *run, const struct replay_open
     return code;
 }
 
-/* The communicator of an open; kept for the next one. All of its ranks call. */
-static pl_status comm_of_coll(struct replay_run *run, struct replay_open *open, MPI_Comm *ret_comm,
-                              struct pl_error *error)
+pl_status replay_file_comm_coll(struct replay_run *run, struct replay_open *open, MPI_Comm *ret_comm,
+                                struct pl_error *error)
 {
     for (int i = 0; i < run->comm_count; i++)
         if (is_same(&run->comms[i], open)) {
@@ -122,24 +121,20 @@ static pl_status make_info(const struct replay_run *run, const char *detail, MPI
     return code == MPI_SUCCESS ? PL_OK : coll_fail_mpi(error, code, "setting the hints");
 }
 
-/* Bytes that the program found there are made before. The ranks of the file agree: whether all know what to open, that
- * they will go on with the same calls, and that the file is there where it must be. */
+/* Bytes that the program found there are made before. The ranks of the file agree whether all know what to open, and
+ * whether it is there where it must be. */
 static bool prepare_coll(struct replay_run *run, struct replay_file *file, bool is_ready, bool *ret_was_made,
                          struct pl_error *error)
 {
     const struct replay_extent *extent = replay_extents_of(&run->extents, file->file, file->instance);
-    const int64_t order = (int64_t)(replay_plan_order(run->model, run->rank, file->file) >> 1);
-    int64_t mine[4] = {!is_ready, extent ? extent->initial : -1, order, -order}, most[4];
+    const int64_t mine[2] = {!is_ready, extent ? extent->initial : -1};
+    int64_t most[2];
     int rank, ok = 1;
     MPI_Comm_rank(file->comm, &rank);
-    MPI_Allreduce(mine, most, 4, MPI_INT64_T, MPI_MAX, file->comm);
-    if (most[0] == 0 && most[2] != -most[3] && error->status == PL_OK)
-        pl_fail(error, PL_E_FORMAT, "the ranks of its communicator make different collective calls on it");
-    if (most[0] || most[2] != -most[3])
-        return false;
+    MPI_Allreduce(mine, most, 2, MPI_INT64_T, MPI_MAX, file->comm);
     *ret_was_made = most[1] >= 0;
-    if (most[1] < 0)
-        return true;
+    if (most[0] || most[1] < 0)
+        return !most[0];
     if (rank == 0 && access(file->path, F_OK) != 0)
         ok = replay_place_fill(file->path, most[1], error) == PL_OK;
     MPI_Bcast(&ok, 1, MPI_INT, 0, file->comm);
@@ -212,7 +207,7 @@ void replay_file_open_coll(struct replay_run *run, const struct model_step *step
     /* That the communicator can be told was seen before the replay began. */
     model_render(step->detail, run->rank, n, &detail, &error);
     if (replay_open_parse(text_get(&detail), run->rank, run->ranks, &open, &error) == PL_OK &&
-        comm_of_coll(run, &open, &file.comm, &error) == PL_OK) {
+        replay_file_comm_coll(run, &open, &file.comm, &error) == PL_OK) {
         const bool ready = make_file(run, step, n, &open, &detail, &file, &info, &error) == PL_OK;
         const int modes = open.amode;
         if (prepare_coll(run, &file, ready, &was_made, &error))

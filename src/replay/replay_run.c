@@ -66,6 +66,19 @@ static pl_status check_order_coll(struct replay_run *run, struct pl_error *error
                    run->job->model_path, -most[3], most[2]);
 }
 
+static pl_status check_files_coll(struct replay_run *run, struct pl_error *error, struct coll_verdict *verdict)
+{
+    const struct model_step *steps = run->model->steps;
+    const pl_status status = replay_check_members(run, steps, run->model->step_count, error);
+    if (coll_agree_coll(run->comm, status, error, verdict) != PL_OK)
+        return pl_within(error, "%s", run->job->model_path);
+    error->status = PL_OK;
+    replay_check_calls_coll(run, steps, run->model->step_count, error);
+    if (coll_agree_coll(run->comm, error->status, error, verdict) != PL_OK)
+        return pl_within(error, "%s", run->job->model_path);
+    return PL_OK;
+}
+
 static pl_status check_space_coll(struct replay_run *run, struct pl_error *error)
 {
     char probe[REPLAY_PATH_MAX];
@@ -96,7 +109,7 @@ static pl_status prepare_coll(struct replay_run *run, struct pl_error *error)
     run->done = calloc((size_t)run->model->leaf_count + 1, sizeof *run->done);
     if (status == PL_OK && (!run->measures || !run->done))
         status = pl_fail(error, PL_E_NOMEM, "not enough memory for the results");
-    if (coll_agree_coll(run->comm, status, error, &verdict) != PL_OK)
+    if (coll_agree_coll(run->comm, status, error, &verdict) != PL_OK || check_files_coll(run, error, &verdict) != PL_OK)
         return error->status = verdict.status; /* the same on all ranks, and so is how the program ends */
     return check_space_coll(run, error);
 }

@@ -118,7 +118,17 @@ void replay_call_flush(struct replay_run *run);
 /* Ends what is under way on a file. */
 void replay_call_finish(struct replay_run *run, struct replay_file *file);
 
+/* ---- replay_check.c: before anything is done ---- */
+/* Do all ranks with which this one opens a file come there? Local. */
+pl_status replay_check_members(const struct replay_run *run, const struct model_step *steps, int count,
+                               struct pl_error *error);
+/* Do they make the same collective calls on it? Keeps the first error; all ranks walk to the end. */
+void replay_check_calls_coll(struct replay_run *run, const struct model_step *steps, int count, struct pl_error *error);
+
 /* ---- replay_file.c ---- */
+/* The communicator of an open, kept for the next one. All of its ranks call. Takes over the members. */
+pl_status replay_file_comm_coll(struct replay_run *run, struct replay_open *open, MPI_Comm *ret_comm,
+                                struct pl_error *error);
 /* The open file behind `after` in the order of paths, which is the same on all ranks; NULL: the first, the end. */
 struct replay_file *replay_file_next(const struct replay_run *run, const struct replay_file *after);
 struct replay_file *replay_file_find(struct replay_run *run, int file, int64_t instance);

@@ -100,14 +100,16 @@ expect_exit 0 "$PIOLET" replay bt.model --on target --phase 2 --repeat 2 -o read
 # One rank may not write so far: all end, and what was measured before is there.
 cat >limited <<'TEXT'
 #!/usr/bin/env bash
-[ "${PMI_RANK:-${OMPI_COMM_WORLD_RANK:-0}}" -ne 0 ] || ulimit -f 20480
+[ "${PMI_RANK:-${OMPI_COMM_WORLD_RANK:-0}}" -ne 1 ] || ulimit -f 20480
 exec "$@"
 TEXT
 chmod +x limited
-expect_exit 1 mpirun_n 4 ./limited "$PIOLET" replay bt.model --on target --hint cb_nodes=1 -o limited.out
-expect_in "$ERR" "phase 1: write_at_all"
+"$PIOLET" trace -n 4 -o simple -- "$PIOLET" btio --class W --subtype simple --no-read --file "$data" -o apps.out >/dev/null
+expect_exit 0 "$PIOLET" model simple -o simple.model
+expect_exit 1 mpirun_n 4 ./limited "$PIOLET" replay simple.model --on target -o limited.out
+expect_in "$ERR" "rank 1: phase 1: write_at"
 expect_in limited.out "param kind failure"
-expect_in limited.out "param operation open"
+expect_in limited.out "param kind phase"
 expect_in limited.out "end-block"
 [ -z "$(ls -A target)" ] || fail "the failed replay left files: $(ls target)"
 
@@ -137,6 +139,11 @@ sed '/^set_view/s/filetype=[^)]*/filetype=\\x22struct([1 .../; /^end-steps/s/[^ 
 refused "ends in '...'" long.model --on target
 sed '/^comm ranks=0-3 collectives=4/s/0-3/0-2/; /^end-steps/s/[^ ]*$/-/' bt.model >wait.model
 refused "wait for each other for ever" wait.model --on target
+sed '0,/^open ranks=0-3/s//open ranks=0-2/; /^end-steps/s/[^ ]*$/-/' bt.model >open.model
+sed -i '0,/processes=4/s//processes=3/' open.model
+refused "open.model" open.model --on target
+awk '/^close ranks=0-3/ && !done { print "sync ranks=1 file=2"; done = 1 } /^end-steps/ { $2++; $3 = "-" } { print }' bt.model >sync.model
+refused "different collective calls" sync.model --on target
 expect_exit 0 "$PIOLET" replay bt.model --dry-run
 expect_in "$OUT" "Nothing was run."
 
