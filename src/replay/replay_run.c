@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define DEVICE_PERIOD_NS INT64_C(200000000)
 
@@ -98,6 +99,7 @@ static pl_status prepare_coll(struct replay_run *run, struct pl_error *error)
     const int node_ranks = environment_node_ranks_coll(run->comm);
     struct environment_clock clock;
     environment_clock(&clock);
+    run->is_crowded = node_ranks > sysconf(_SC_NPROCESSORS_ONLN);
     pl_status status = check_order_coll(run, error);
     if (status == PL_OK)
         status = environment_clock_check(&clock, error);
@@ -176,7 +178,7 @@ static pl_status repeat_coll(struct replay_run *run, int64_t repetition, struct 
         replay_note(run, NULL, error);
     struct devices *devices = watch_devices(run);
     MPI_Barrier(run->comm);
-    run->repetition_ns = replay_now_ns();
+    run->repetition_ns = run->idle_ns = replay_now_ns();
     if (status == PL_OK)
         replay_walk_coll(run);
     replay_file_close_all_coll(run);
