@@ -125,6 +125,7 @@ struct snapshot {
     uint64_t hash[LOOK]; /* the last items, the last one first */
     int64_t turns[LOOK];
     int64_t failed_calls;
+    double last_end_ns;
 };
 
 static void take_snapshot(const struct feed *feed, struct snapshot *ret)
@@ -133,6 +134,7 @@ static void take_snapshot(const struct feed *feed, struct snapshot *ret)
     *ret = (struct snapshot){.count = list->count, .comm = feed->comm, .collectives = feed->collectives};
     ret->looked = list->count < LOOK ? list->count : LOOK;
     ret->failed_calls = feed->failed_calls;
+    ret->last_end_ns = feed->last_end_ns;
     for (int i = 0; i < ret->looked; i++) {
         const struct model_item *item = &list->items[list->count - 1 - i];
         ret->hash[i] = item->hash;
@@ -300,6 +302,7 @@ static void feed_loop(struct feed *feed, const struct trace_node *node)
         const int64_t times = node->turns - 2 - turn; /* the last turn is fed, so that times go on where it ends */
         if (steady == STEADY && times > 0 && repeat(feed, &growth, times)) {
             feed->failed_calls += times * (after.failed_calls - before.failed_calls);
+            feed->last_end_ns += (double)times * (after.last_end_ns - before.last_end_ns);
             turn += times;
         }
     }

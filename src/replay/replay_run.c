@@ -12,7 +12,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define DEVICE_PERIOD_NS INT64_C(200000000)
 
@@ -99,7 +98,6 @@ static pl_status prepare_coll(struct replay_run *run, struct pl_error *error)
     const int node_ranks = environment_node_ranks_coll(run->comm);
     struct environment_clock clock;
     environment_clock(&clock);
-    run->is_crowded = node_ranks > sysconf(_SC_NPROCESSORS_ONLN);
     pl_status status = check_order_coll(run, error);
     if (status == PL_OK)
         status = environment_clock_check(&clock, error);

@@ -77,7 +77,6 @@ struct replay_run {
     int buffer_count;
     int64_t buffer_bytes, fresh_bytes; /* largest access, largest write */
     bool is_stale;                     /* the buffer was written since it was made anew */
-    bool is_crowded;                   /* more ranks than cores on this node */
     int64_t changed;                   /* word of the buffer that was changed last */
     int64_t idle_ns;                   /* since when no call is under way */
     int paced_leaf;                    /* the call before which the computing was done already */

@@ -3,7 +3,6 @@
 
 #include "mpi/coll.h"
 
-#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -114,11 +113,8 @@ static void pace(struct replay_run *run, const struct model_step *step)
     int64_t gap = (int64_t)(step->observed.gap_ns / (double)step->observed.calls);
     if (run->job->pace == REPLAY_SHORT && gap > REPLAY_SHORT_NS)
         gap = REPLAY_SHORT_NS;
-    while (replay_now_ns() - run->idle_ns < gap) {
+    while (replay_now_ns() - run->idle_ns < gap)
         change(run, CHUNK);
-        if (run->is_crowded)
-            sched_yield(); /* the gap holds the time in which others had the core */
-    }
 }
 
 static void flush_coll(struct replay_run *run, int64_t elapsed_ns)
