@@ -102,13 +102,12 @@ static const struct model_step *behind(const struct model_step *steps, int count
     return NULL;
 }
 
-/* The program computed for so long before this call, on the average. Computing, not sleeping: it keeps the data near
- * and the core busy. */
+/* The program computed for so long before this call or communication, on the average. Computing, not sleeping: it keeps
+ * the data near and the core busy. */
 static void pace(struct replay_run *run, const struct model_step *step)
 {
     enum { CHUNK = 512 };
-    if (run->job->pace == REPLAY_FAST || !step || step->kind != MODEL_CALL || step->observed.calls < 1 ||
-        run->paced_leaf == step->leaf)
+    if (run->job->pace == REPLAY_FAST || step->observed.calls < 1 || run->paced_leaf == step->leaf)
         return;
     int64_t gap = (int64_t)(step->observed.gap_ns / (double)step->observed.calls);
     if (run->job->pace == REPLAY_SHORT && gap > REPLAY_SHORT_NS)
@@ -157,7 +156,7 @@ static void comm_step_coll(struct replay_run *run, const struct model_step *step
     replay_call_flush(run);
     make_data(run);
     const struct model_step *next = behind(run->model->steps, run->model->step_count, false, step->leaf);
-    pace(run, next);
+    pace(run, step);
     run->paced_leaf = next ? next->leaf : -1;
     run->done[step->leaf]++;
     if (replay_plan_is_world(run->model, step) && (step->collectives > 0 || run->aligned)) {
