@@ -181,7 +181,7 @@ static void write_seen(struct text *text, const struct model_step *steps, int co
         text_format(text, "seen %d %s calls=%" PRId64, step->leaf + 1,
                     step->kind == MODEL_COMM ? "comm" : step->operation, seen->calls);
         if (step->kind == MODEL_COMM)
-            text_format(text, " events=%.0f\n", seen->events);
+            text_format(text, " events=%.0f gap_ns=%.0f\n", seen->events, seen->gap_ns);
         else
             text_format(text,
                         " sum_ns=%.0f slowest_ns=%.0f min_ns=%" PRId64 " max_ns=%" PRId64 " first_ns=%" PRId64

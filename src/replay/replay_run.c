@@ -177,7 +177,7 @@ static pl_status repeat_coll(struct replay_run *run, int64_t repetition, struct 
         replay_note(run, NULL, error);
     struct devices *devices = watch_devices(run);
     MPI_Barrier(run->comm);
-    run->repetition_ns = replay_now_ns();
+    run->repetition_ns = run->idle_ns = replay_now_ns();
     if (status == PL_OK)
         replay_walk_coll(run);
     replay_file_close_all_coll(run);
