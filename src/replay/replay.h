@@ -50,6 +50,7 @@ struct replay_observer {
     /* Outside of timed intervals: seconds since the repetition began, and what was done last. */
     void (*progress)(void *context, int64_t repetition, const struct replay_unit *unit, double elapsed_s);
     void (*row)(void *context, const struct replay_row *row);
+    void (*note)(void *context, const char *text); /* what is not as in the program, on rank 0 */
 };
 
 /* Appends one block to job->output. Every rank calls; all succeed or all fail. */

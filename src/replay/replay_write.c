@@ -68,6 +68,8 @@ pl_status replay_write_head_coll(struct replay_run *run, struct pl_error *error)
         blockfile_fact(writer, "program", "%s", run->model->program);
         blockfile_fact(writer, "configuration", "%s", text_get(&label));
         blockfile_fact(writer, "start_ns", "%" PRId64, run->start_ns);
+        if (run->model->layout_count > 0)
+            blockfile_fact(writer, "memory", "%s", run->extents.untold ? "partly contiguous" : "recorded");
         text_clear(&label);
     }
     environment_facts_coll(run->comm, run->job->directory, writer);
