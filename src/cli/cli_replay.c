@@ -71,7 +71,8 @@ static pl_status take_word(const char *option, const char *text, const char *con
 
 static pl_status take_choice(struct replay_shell *shell, int id, const char *value, struct pl_error *error)
 {
-    static const char *const mpiio[] = {"system", "piolet", "both", NULL}, *const pace[] = {"fast", "recorded", NULL},
+    static const char *const mpiio[] = {"system", "piolet", "both", NULL},
+                             *const pace[] = {"fast", "short", "recorded", NULL},
                              *const cache[] = {"asis", "cold", NULL},
                              *const progress[] = {"auto", "always", "never", NULL};
     int index = 0;
@@ -79,7 +80,7 @@ static pl_status take_choice(struct replay_shell *shell, int id, const char *val
     if (id == MPIIO && (status = take_word("mpiio", value, mpiio, &index, error)) == PL_OK)
         shell->mpiio = mpiio[index];
     if (id == PACE && (status = take_word("pace", value, pace, &index, error)) == PL_OK)
-        shell->job.recorded = index == 1;
+        shell->job.pace = (enum replay_pace)index;
     if (id == CACHE && (status = take_word("cache", value, cache, &index, error)) == PL_OK)
         shell->job.cold = index == 1;
     if (id == PROGRESS && (status = take_word("progress", value, progress, &index, error)) == PL_OK)
@@ -243,6 +244,7 @@ static int run_replay(int argc, char **argv)
     int id, exit_status;
     shell = (struct replay_shell){.verb = &cli_verb_replay, .progress = "auto"};
     shell.job.repeat = 1;
+    shell.job.pace = REPLAY_SHORT;
     shell.job.output = "replay.out";
     while ((id = cli_next(&cli_verb_replay, argc, argv, &value)) != CLI_END) {
         if (id == CLI_BAD)
@@ -275,7 +277,8 @@ const struct cli_verb cli_verb_replay = {
             {MPIIO, "mpiio", 0, "WHICH", "system, piolet, or both one after the other"},
             {HINT, "hint", 0, "KEY=VALUE", "a hint for MPI-IO, over those of the program; may be\nrepeated"},
             {HINTS, "hints", 0, "FILE", "hints, a line KEY=VALUE each"},
-            {PACE, "pace", 0, "HOW", "fast, or recorded: wait as long as the program computed"},
+            {PACE, "pace", 0, "HOW",
+             "compute before calls: fast (not), short (as long as the\nprogram, at most 0.1 s), recorded (as long)"},
             {CACHE, "cache", 0, "HOW", "asis, or cold: drop a file's pages before it is read"},
             {REPEAT, "repeat", 0, "N", "replay so often (1)"},
             {LIMIT, "limit", 0, "TIME", "do fewer turns of loops where a repetition would take\nlonger: 30, 15m"},

@@ -189,10 +189,16 @@ static void print_row(void *context, const struct replay_row *row)
     fflush(stdout);
 }
 
+static void print_note(void *context, const char *text)
+{
+    const struct watcher *watcher = context;
+    cli_complain(watcher->shell->verb, "note: %s", text);
+}
+
 static int replay_on_coll(struct replay_shell *shell, int rank)
 {
     struct watcher watcher = {.shell = shell, .progress = suite_wants_progress(shell->progress)};
-    const struct replay_observer observer = {&watcher, print_progress, print_row};
+    const struct replay_observer observer = {&watcher, print_progress, print_row, print_note};
     struct pl_error error;
     struct text label = {0};
     char time[UNITS_TEXT_MAX];

@@ -35,6 +35,7 @@ struct model_step {
     bool access;
     struct model_value size, offset, instance; /* the offset has no text where the shared pointer decides; of
                                                 * set_size and others that move no data it is their number */
+    struct model_value memory;                 /* number of the layout of an access, 0: one piece; none: always that */
     int64_t etype_bytes;                       /* unit of the offset */
     bool holes;                                /* the view leaves bytes out */
     char *name, *detail; /* patterns of the name of an opened file and of other arguments; NULL: none */
@@ -48,6 +49,8 @@ struct model {
     int64_t ranks;
     char *program;
     int file_count;
+    char **layouts; /* in memory, as constructors of datatypes; NULL: one that is not told */
+    int layout_count;
     struct model_step *steps;
     int step_count;
     int leaf_count, phase_count; /* entries: a family of equal phases is one */
@@ -83,6 +86,7 @@ struct model_event {
     int64_t rank, n;                /* the n-th execution of this step, from 0 */
     int64_t tick;                   /* calls and communication before it */
     int64_t size, offset, instance; /* -1: none */
+    int64_t memory;                 /* number of the layout, from 1; 0: one piece */
 };
 
 /* Calls `take` for every call of a rank in order, until it returns false. */

@@ -133,6 +133,18 @@ static pl_status take_value(struct finish *finish, const struct model_joint *joi
     return model_formula_parse(text.data, NULL, &ret_value->formula, NULL, finish->error);
 }
 
+/* One piece, as most accesses are, is not told. */
+static pl_status take_memory(struct finish *finish, const struct model_joint *joint, struct model_value *ret_value)
+{
+    const pl_status status = take_value(finish, joint, MODEL_PARAM_MEMORY, ret_value);
+    if (status != PL_OK || strcmp(ret_value->text, "0") != 0)
+        return status;
+    free(ret_value->text);
+    model_formula_free(ret_value->formula);
+    *ret_value = (struct model_value){0};
+    return PL_OK;
+}
+
 static pl_status take_pattern(struct finish *finish, struct text *text, char **ret_pattern)
 {
     if (text->failed) {
@@ -171,6 +183,8 @@ static pl_status make_call(struct finish *finish, const struct model_joint *join
     if (status == PL_OK &&
         (call->number || (call->access && model_operation_of(step->operation).pointer != MODEL_SHARED)))
         status = take_value(finish, joint, MODEL_PARAM_OFFSET, &step->offset);
+    if (status == PL_OK && call->access)
+        status = take_memory(finish, joint, &step->memory);
     if (status == PL_OK && call->name) {
         model_join_name(joint, MODEL_PARAM_FORMS, &name);
         status = take_pattern(finish, &name, &step->name);
@@ -247,6 +261,15 @@ static pl_status make_steps(struct finish *finish, const struct model_joint *joi
     return status;
 }
 
+static bool take_layouts(const struct model_pool *pool, struct model *model)
+{
+    model->layouts = calloc((size_t)pool->layout_count + 1, sizeof *model->layouts);
+    bool ok = model->layouts != NULL;
+    for (int64_t i = 0; i < pool->layout_count && ok; i++, model->layout_count++)
+        ok = !pool->layouts[i] || (model->layouts[i] = text_dup(pool->layouts[i]));
+    return ok;
+}
+
 pl_status model_builder_finish(struct model_builder *builder, struct model *ret_model, struct pl_error *error)
 {
     struct model model = {.ranks = builder->ranks,
@@ -259,7 +282,8 @@ pl_status model_builder_finish(struct model_builder *builder, struct model *ret_
     model.program = text_dup(builder->program);
     model.mpi = text_dup(builder->mpi);
     model.mpiio = text_dup(builder->mpiio);
-    if (!model_join(&builder->table, &root) || !model.program || !model.mpi || !model.mpiio)
+    if (!model_join(&builder->table, &root) || !model.program || !model.mpi || !model.mpiio ||
+        !take_layouts(builder->pool, &model))
         status = pl_fail(error, PL_E_NOMEM, "not enough memory to join the ranks");
     if (status == PL_OK) {
         model.step_count = root.count;

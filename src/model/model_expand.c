@@ -22,6 +22,7 @@ void model_step_clear(struct model_step *step)
     value_clear(&step->size);
     value_clear(&step->offset);
     value_clear(&step->instance);
+    value_clear(&step->memory);
     free(step->operation);
     free(step->name);
     free(step->detail);
@@ -31,6 +32,9 @@ void model_clear(struct model *model)
 {
     for (int i = 0; i < model->step_count && model->steps; i++)
         model_step_clear(&model->steps[i]);
+    for (int i = 0; i < model->layout_count; i++)
+        free(model->layouts[i]);
+    free(model->layouts);
     free(model->steps);
     free(model->program);
     free(model->mpi);
@@ -77,12 +81,19 @@ static bool value_of(const struct model_value *value, int64_t rank, int64_t n, i
     return !value->formula || model_formula_value(value->formula, rank, n, ret_number);
 }
 
+static bool memory_of(const struct walk *walk, const struct model_step *step, struct model_event *event)
+{
+    event->memory = 0;
+    return !step->memory.formula || (model_formula_value(step->memory.formula, event->rank, event->n, &event->memory) &&
+                                     event->memory >= 0 && event->memory <= walk->model->layout_count);
+}
+
 static pl_status walk_call(struct walk *walk, const struct model_step *step)
 {
     struct model_event event = {.step = step, .rank = walk->rank, .n = walk->done[step->leaf]++, .tick = walk->tick++};
     if (!value_of(&step->size, event.rank, event.n, &event.size) ||
         !value_of(&step->offset, event.rank, event.n, &event.offset) ||
-        !value_of(&step->instance, event.rank, event.n, &event.instance))
+        !value_of(&step->instance, event.rank, event.n, &event.instance) || !memory_of(walk, step, &event))
         return pl_fail(walk->error, PL_E_FORMAT, "a formula of %s has no value for rank %" PRId64 " and n = %" PRId64,
                        step->operation, event.rank, event.n);
     walk->stopped = !walk->take(walk->context, &event);

@@ -13,7 +13,8 @@ bool model_files_begin(struct model_files *files, const struct trace_tree *tree,
         files->table_size *= 2;
     files->files = calloc((size_t)tree->file_count + 1, sizeof *files->files);
     files->table = calloc(files->table_size, sizeof *files->table);
-    return files->files && files->table;
+    files->layouts = calloc((size_t)tree->detail_count + 1, sizeof *files->layouts);
+    return files->files && files->table && files->layouts;
 }
 
 void model_files_clear(struct model_files *files)
@@ -26,6 +27,7 @@ void model_files_clear(struct model_files *files)
     free(files->files);
     free(files->table);
     free(files->forms);
+    free(files->layouts);
     *files = (struct model_files){0};
 }
 
@@ -182,6 +184,23 @@ static bool make_forms(struct model_files *files, const struct trace_node *node,
     return ok && numbers;
 }
 
+/* How an access lies in memory is a number like its offset: ranks and turns with other layouts are the same phase. */
+static bool find_memory(struct model_files *files, const struct trace_node *node, int64_t *ret_number)
+{
+    static const char key[] = "memory=\"";
+    *ret_number = node->detail >= 0 ? files->layouts[node->detail] : 0;
+    if (node->detail < 0 || *ret_number)
+        return true;
+    const char *detail = files->tree->details[node->detail].text;
+    if (strncmp(detail, key, sizeof key - 1) != 0)
+        return true;
+    detail += sizeof key - 1;
+    char *layout = strndup(detail, strcspn(detail, "\""));
+    *ret_number = files->layouts[node->detail] = layout ? model_pool_layout(files->pool, layout) : 0;
+    free(layout);
+    return *ret_number > 0;
+}
+
 static const char *word_or_null(struct model_pool *pool, const char *word, bool *ok)
 {
     const char *kept = word ? model_pool_word(pool, word) : NULL;
@@ -230,12 +249,14 @@ bool model_files_call(struct model_files *files, const struct trace_node *node, 
         call->etype_bytes = call->access ? state->etype_bytes : 0;
         call->holes = call->access && state->holes;
     }
-    ok = ok && make_forms(files, node, &form, call);
+    int64_t memory = 0;
+    ok = ok && make_forms(files, node, &form, call) && (!call->access || find_memory(files, node, &memory));
     if (ok) {
         item.hash = hash_call(call, item.bytes);
         item.params = calloc(form.count + MODEL_PARAM_FORMS, sizeof *item.params);
         item.param_count = item.params ? (int)form.count + MODEL_PARAM_FORMS : 0;
-        ok = item.params && model_seq_add(&item.params[MODEL_PARAM_INSTANCE], state ? state->instance : 0);
+        ok = item.params && model_seq_add(&item.params[MODEL_PARAM_INSTANCE], state ? state->instance : 0) &&
+             model_seq_add(&item.params[MODEL_PARAM_MEMORY], memory);
         for (size_t i = 0; i < form.count && ok; i++)
             ok = model_seq_add(&item.params[MODEL_PARAM_FORMS + i], form.numbers[i]);
     }

@@ -35,6 +35,7 @@ struct model_files {
         int64_t count;
     } * forms; /* how many names have the same form */
     int form_count;
+    int64_t *layouts; /* numbers of the layouts in memory that the tree's details tell; 0: not looked for yet */
 };
 
 bool model_files_begin(struct model_files *files, const struct trace_tree *tree, struct model_pool *pool);

@@ -27,8 +27,9 @@ struct model_call {
 };
 
 /* The numbers of a call: PARAM_OFFSET, PARAM_INSTANCE (which of the files with this form of name: the first, second, …
- * name of this rank), then those of the forms `name` and `text`. */
-enum { MODEL_PARAM_OFFSET, MODEL_PARAM_INSTANCE, MODEL_PARAM_FORMS };
+ * name of this rank), PARAM_MEMORY (which layout of the pool, 0: one piece), then those of the forms `name` and `text`.
+ */
+enum { MODEL_PARAM_OFFSET, MODEL_PARAM_INSTANCE, MODEL_PARAM_MEMORY, MODEL_PARAM_FORMS };
 
 struct model_observed { /* {0}: nothing */
     int64_t calls;

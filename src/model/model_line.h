@@ -44,4 +44,7 @@ pl_status model_line_fail(struct model_lines *lines, const char *format, ...) __
 /* Puts file, line and key before a message. */
 pl_status model_line_within(struct model_lines *lines, const char *key);
 
+/* ---- model_layout.c ---- */
+pl_status model_layout_read(struct model_lines *lines, const struct model_line *words, struct model *model);
+
 #endif

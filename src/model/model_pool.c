@@ -19,6 +19,7 @@ void model_pool_clear(struct model_pool *pool)
     for (size_t i = 0; i < pool->capacity; i++)
         free(pool->slots[i]);
     free(pool->slots);
+    free(pool->layouts);
     *pool = (struct model_pool){0};
 }
 
@@ -56,6 +57,36 @@ const char *model_pool_word(struct model_pool *pool, const char *word)
         pool->count += pool->slots[at] != NULL;
     }
     return pool->slots[at];
+}
+
+/* ---- layouts ---- */
+
+enum { LAYOUT_MAX = 16 << 10, LAYOUTS_MAX = 1 << 20 }; /* bytes of one, and of all */
+
+static int64_t find_layout(const struct model_pool *pool, const char *word)
+{
+    for (int64_t i = 0; i < pool->layout_count; i++)
+        if (pool->layouts[i] == word)
+            return i + 1;
+    return 0;
+}
+
+int64_t model_pool_layout(struct model_pool *pool, const char *layout)
+{
+    const size_t length = strlen(layout);
+    const char *word = length > LAYOUT_MAX || strstr(layout, "...") ? NULL : model_pool_word(pool, layout);
+    int64_t number = find_layout(pool, word);
+    if (!number && word && pool->layout_bytes + (int64_t)length > LAYOUTS_MAX)
+        number = find_layout(pool, word = NULL);
+    if (number)
+        return number;
+    const char **layouts = realloc(pool->layouts, (size_t)(pool->layout_count + 1) * sizeof *layouts);
+    if (!layouts)
+        return 0;
+    pool->layouts = layouts;
+    pool->layout_bytes += word ? (int64_t)length : 0;
+    layouts[pool->layout_count++] = word;
+    return pool->layout_count;
 }
 
 /* ---- forms ---- */

@@ -13,11 +13,18 @@
 struct model_pool { /* {0} is empty */
     char **slots;
     size_t count, capacity; /* of the table: a power of two */
+    /* layouts in memory, in the order in which they came; NULL: of those that are not told */
+    const char **layouts;
+    int64_t layout_count, layout_bytes;
 };
 
 void model_pool_clear(struct model_pool *pool);
 /* The pool's copy of `word`; NULL when memory is short. */
 const char *model_pool_word(struct model_pool *pool, const char *word);
+
+/* The number of a layout, from 1; 0 when memory is short. One that is not known whole ("..."), or that is too long, has
+ * the number of all that are not told. */
+int64_t model_pool_layout(struct model_pool *pool, const char *layout);
 
 uint64_t model_hash_text(const char *text);
 

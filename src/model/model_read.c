@@ -93,7 +93,8 @@ static pl_status take_text(struct reader *reader, const struct model_line *words
 }
 
 /* A formula must have a value for every rank, at the first execution. */
-static pl_status check_value(struct reader *reader, const struct model_value *value, const char *key, int64_t min)
+static pl_status check_value(struct reader *reader, const struct model_value *value, const char *key, int64_t min,
+                             int64_t max)
 {
     const struct model_ranks *ranks = &reader->ranks;
     for (int64_t rank = -1; value->formula && (rank = model_ranks_next(ranks, rank)) >= 0;) {
@@ -102,6 +103,10 @@ static pl_status check_value(struct reader *reader, const struct model_value *va
             return model_line_fail(&reader->lines, "%s has no value for rank %" PRId64, key, rank);
         if (number < min)
             return model_line_fail(&reader->lines, "%s is negative for rank %" PRId64, key, rank);
+        if (number > max)
+            return model_line_fail(&reader->lines,
+                                   "%s is %" PRId64 " for rank %" PRId64 ", and may be %" PRId64 " at most", key,
+                                   number, rank, max);
     }
     return PL_OK;
 }
@@ -118,17 +123,22 @@ static pl_status check_call(struct reader *reader, const struct model_step *step
         return model_line_fail(&reader->lines, "offset= is missing");
     if (step->access && is.pointer == MODEL_SHARED && step->offset.text)
         return model_line_fail(&reader->lines, "the shared file pointer has no offset=");
-    pl_status status = check_value(reader, &step->size, "size", 0);
+    if (step->memory.text && !step->access)
+        return model_line_fail(&reader->lines, "'%s' moves no data, and has memory=", step->operation);
+    pl_status status = check_value(reader, &step->size, "size", 0, INT64_MAX);
     if (status == PL_OK)
-        status = check_value(reader, &step->offset, "offset", step->access ? -1 : INT64_MIN); /* -1: not known */
-    return status == PL_OK ? check_value(reader, &step->instance, "instance", 0) : status;
+        status = check_value(reader, &step->memory, "memory", 0, reader->model.layout_count);
+    if (status == PL_OK)
+        status = check_value(reader, &step->offset, "offset", step->access ? -1 : INT64_MIN,
+                             INT64_MAX); /* -1: not known */
+    return status == PL_OK ? check_value(reader, &step->instance, "instance", 0, INT64_MAX) : status;
 }
 
 static pl_status read_call(struct reader *reader, const struct model_line *words, bool in_phase,
                            struct model_step *step)
 {
-    static const char *const KEYS[] = {"ranks", "file",  "instance", "size", "offset",
-                                       "etype", "holes", "name",     "with", NULL};
+    static const char *const KEYS[] = {"ranks", "file",   "instance", "size", "offset", "etype",
+                                       "holes", "memory", "name",     "with", NULL};
     int64_t file, etype;
     step->kind = MODEL_CALL;
     step->leaf = reader->model.leaf_count++;
@@ -150,6 +160,7 @@ static pl_status read_call(struct reader *reader, const struct model_line *words
     if ((status = take_value(reader, words, "instance", &step->instance)) != PL_OK ||
         (status = take_value(reader, words, "size", &step->size)) != PL_OK ||
         (status = take_value(reader, words, "offset", &step->offset)) != PL_OK ||
+        (status = take_value(reader, words, "memory", &step->memory)) != PL_OK ||
         (status = take_text(reader, words, "name", &step->name)) != PL_OK ||
         (status = take_text(reader, words, "with", &step->detail)) != PL_OK)
         return status;
@@ -286,8 +297,10 @@ static pl_status read_head(struct reader *reader)
             continue;
         else if (strcmp(key, "file") == 0)
             status = keep_told(reader, &reader->files, reader->model.file_count++, words.attributes);
+        else if (strcmp(key, "memory") == 0)
+            status = model_layout_read(&reader->lines, &words, &reader->model);
         else
-            status = model_line_fail(&reader->lines, "expected program, ranks (from 1 on), file or steps");
+            status = model_line_fail(&reader->lines, "expected program, ranks (from 1 on), file, memory or steps");
         if (status != PL_OK)
             return status;
     }

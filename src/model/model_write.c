@@ -100,6 +100,7 @@ static void write_call(struct text *text, const struct model_step *step)
         text_format(text, " etype=%" PRId64, step->etype_bytes);
     if (step->holes)
         text_add(text, " holes=yes");
+    add_value(text, "memory", &step->memory);
     if (step->name)
         text_format(text, " name=\"%s\"", step->name);
     if (step->detail)
@@ -181,7 +182,7 @@ static void write_seen(struct text *text, const struct model_step *steps, int co
         text_format(text, "seen %d %s calls=%" PRId64, step->leaf + 1,
                     step->kind == MODEL_COMM ? "comm" : step->operation, seen->calls);
         if (step->kind == MODEL_COMM)
-            text_format(text, " events=%.0f\n", seen->events);
+            text_format(text, " events=%.0f gap_ns=%.0f\n", seen->events, seen->gap_ns);
         else
             text_format(text,
                         " sum_ns=%.0f slowest_ns=%.0f min_ns=%" PRId64 " max_ns=%" PRId64 " first_ns=%" PRId64
@@ -221,6 +222,9 @@ void model_write(const struct model *model, bool observed, struct text *text)
         model_facts_file(&facts.files[i], text);
         text_add(text, "\n");
     }
+    for (int i = 0; i < model->layout_count; i++)
+        text_format(text, model->layouts[i] ? "memory %d type=\"%s\"\n" : "memory %d left_out=yes\n", i + 1,
+                    model->layouts[i]);
     text_add(text, "steps\n");
     struct writer writer = {text, &facts};
     write_steps(&writer, model->steps, model->step_count, 0);

@@ -17,6 +17,10 @@ struct replay_pair {
     const char *key, *value;
 };
 
+/* Computing before each call: none, as long as the program did but for REPLAY_SHORT_NS at most, as long as it did. */
+enum replay_pace { REPLAY_FAST, REPLAY_SHORT, REPLAY_RECORDED };
+#define REPLAY_SHORT_NS INT64_C(100000000)
+
 struct replay_job {
     const char *model_path;
     const struct replay_plan *plan;
@@ -26,9 +30,9 @@ struct replay_job {
     const char *mpiio;               /* system or piolet, for the results */
     const struct replay_pair *hints; /* besides, or in the place of, those of the program */
     size_t hint_count;
-    bool recorded; /* wait as long as the program computed */
-    bool cold;     /* drop the pages of a file before it is read */
-    bool all;      /* no sampling */
+    enum replay_pace pace;
+    bool cold; /* drop the pages of a file before it is read */
+    bool all;  /* no sampling */
     bool keep;
     int64_t repeat; /* from 1 */
     double limit_s; /* of a repetition: loops end early then; 0: none */
@@ -46,6 +50,7 @@ struct replay_observer {
     /* Outside of timed intervals: seconds since the repetition began, and what was done last. */
     void (*progress)(void *context, int64_t repetition, const struct replay_unit *unit, double elapsed_s);
     void (*row)(void *context, const struct replay_row *row);
+    void (*note)(void *context, const char *text); /* what is not as in the program, on rank 0 */
 };
 
 /* Appends one block to job->output. Every rank calls; all succeed or all fail. */

@@ -26,6 +26,7 @@ struct piece {
     int count;
     MPI_Datatype type;
     bool owned;
+    int64_t lowest; /* where the first byte is, seen from the buffer that is passed */
 };
 
 /* Bytes beyond 2^31 need a type of their own. */
@@ -46,16 +47,16 @@ static bool make_large(int64_t size, struct piece *ret_piece)
 }
 
 /* In etypes, as programs do it, where the etype has no holes of its own. */
-static pl_status make_piece(const struct replay_file *file, int64_t size, struct piece *ret_piece,
-                            struct pl_error *error)
+static pl_status make_contiguous(const struct replay_file *file, int64_t size, struct piece *ret_piece,
+                                 struct pl_error *error)
 {
     MPI_Aint lower, extent;
     MPI_Type_get_extent(file->etype.type, &lower, &extent);
     const int64_t bytes = file->etype_bytes;
     if (bytes > 1 && lower == 0 && extent == bytes && size % bytes == 0 && size / bytes <= INT_MAX)
-        *ret_piece = (struct piece){(int)(size / bytes), file->etype.type, false};
+        *ret_piece = (struct piece){.count = (int)(size / bytes), .type = file->etype.type};
     else if (size <= INT_MAX)
-        *ret_piece = (struct piece){(int)size, MPI_BYTE, false};
+        *ret_piece = (struct piece){.count = (int)size, .type = MPI_BYTE};
     else if (!make_large(size, ret_piece))
         return pl_fail(error, PL_E_MPI, "a type of %" PRId64 " bytes cannot be made", size);
     return PL_OK;
@@ -68,9 +69,24 @@ struct access {
     const struct replay_operation *operation;
     struct model_operation is;
     struct replay_file *file;
-    int64_t size, offset;
+    int64_t size, offset, memory;
     bool collective;
 };
+
+static pl_status make_piece(const struct replay_run *run, const struct access *access, struct piece *ret_piece,
+                            struct pl_error *error)
+{
+    const struct replay_layout *layout = access->memory > 0 && run->is_scattered
+                                             ? &run->extents.layouts[access->memory - 1]
+                                             : NULL;
+    struct replay_reach reach;
+    if (!layout || layout->type.type == MPI_DATATYPE_NULL)
+        return make_contiguous(access->file, access->size, ret_piece, error);
+    const pl_status status = replay_layout_reach(layout, access->size, &reach, error);
+    if (status == PL_OK)
+        *ret_piece = (struct piece){.count = (int)reach.count, .type = layout->type.type, .lowest = reach.lowest};
+    return status;
+}
 
 static pl_status add_pending(struct replay_file *file, MPI_Request request, int buffer, struct pl_error *error)
 {
@@ -82,7 +98,7 @@ static pl_status add_pending(struct replay_file *file, MPI_Request request, int 
         file->pending = pending;
         file->pending_room = room;
     }
-    file->pending[file->pending_count++] = (struct replay_pending){request, buffer};
+    file->pending[file->pending_count++] = (struct replay_pending){.request = request, .buffer = buffer};
     return PL_OK;
 }
 
@@ -115,8 +131,8 @@ static pl_status judge(const struct access *access, int code, const MPI_Status *
 }
 
 /* Requests and split accesses keep their buffer until they are over. */
-static pl_status keep(struct replay_run *run, const struct access *access, int buffer, MPI_Request request, int code,
-                      struct pl_error *error)
+static pl_status keep(struct replay_run *run, const struct access *access, int buffer, char *data, MPI_Request request,
+                      int code, struct pl_error *error)
 {
     pl_status status = PL_OK;
     if (access->operation->kind == REPLAY_START && code == MPI_SUCCESS)
@@ -125,7 +141,7 @@ static pl_status keep(struct replay_run *run, const struct access *access, int b
         char name[64];
         const int length = (int)strlen(access->operation->name) - (int)strlen("_begin");
         snprintf(name, sizeof name, "%.*s_end", length, access->operation->name);
-        access->file->split = (struct replay_pending){.buffer = buffer};
+        access->file->split = (struct replay_pending){.buffer = buffer, .data = data};
         access->file->split_end = replay_operation_find(name);
     } else
         run->is_taken[buffer] = false;
@@ -138,22 +154,24 @@ static void do_access(struct replay_run *run, const struct access *access)
     struct pl_error error = {.status = PL_OK};
     MPI_Request request = MPI_REQUEST_NULL;
     MPI_Status status = {0};
-    if (make_piece(access->file, access->size, &piece, &error) != PL_OK) {
+    if (make_piece(run, access, &piece, &error) != PL_OK) {
         replay_note(run, access->step, &error);
-        piece = (struct piece){0, MPI_BYTE, false};
+        piece = (struct piece){.count = 0, .type = MPI_BYTE};
         if (!access->collective)
             return;
     }
     const int buffer = take_buffer(run);
+    char *const data = run->buffers[buffer] - piece.lowest;
     place_pointer(access);
     const MPI_Offset offset = access->offset < 0 ? 0 : access->offset;
     const int64_t begin = replay_now_ns();
-    const int code = access->operation->call(access->file->handle, offset, run->buffers[buffer], piece.count,
-                                             piece.type, &request, &status);
+    const int code = access->operation->call(access->file->handle, offset, data, piece.count, piece.type, &request,
+                                             &status);
     const int64_t end = replay_now_ns();
     replay_walk_time(run, access->step, begin, end);
     run->is_stale |= access->is.writes;
-    if (keep(run, access, buffer, request, code, &error) != PL_OK || judge(access, code, &status, &error) != PL_OK)
+    if (keep(run, access, buffer, data, request, code, &error) != PL_OK ||
+        judge(access, code, &status, &error) != PL_OK)
         replay_note(run, access->step, &error);
     if (piece.owned)
         MPI_Type_free(&piece.type);
@@ -170,14 +188,15 @@ static void access_step(struct replay_run *run, const struct model_step *step, c
                             .collective = replay_operation_is_collective(operation)};
     struct pl_error error = {.status = PL_OK};
     if (!model_formula_value(step->size.formula, run->rank, n, &access.size) ||
-        (step->offset.formula && !model_formula_value(step->offset.formula, run->rank, n, &access.offset))) {
-        pl_fail(&error, PL_E_FORMAT, "%s has no size or offset for n = %" PRId64, step->operation, n);
+        (step->offset.formula && !model_formula_value(step->offset.formula, run->rank, n, &access.offset)) ||
+        (step->memory.formula && !model_formula_value(step->memory.formula, run->rank, n, &access.memory))) {
+        pl_fail(&error, PL_E_FORMAT, "%s has no size, offset or memory for n = %" PRId64, step->operation, n);
         replay_note(run, step, &error);
     }
     if (replay_has_failed(run)) { /* the others count on a collective call, and on nothing else */
         if (!access.collective)
             return;
-        access.size = 0;
+        access.size = access.memory = 0;
     }
     do_access(run, &access);
 }
@@ -192,7 +211,7 @@ static void end_split(struct replay_run *run, const struct model_step *step, con
     if (file->split.buffer < 0)
         return; /* its beginning was passed over */
     const int64_t begin = replay_now_ns();
-    const int code = operation->call(file->handle, 0, run->buffers[file->split.buffer], 0, MPI_BYTE, NULL, &status);
+    const int code = operation->call(file->handle, 0, file->split.data, 0, MPI_BYTE, NULL, &status);
     if (step)
         replay_walk_time(run, step, begin, replay_now_ns());
     run->is_taken[file->split.buffer] = false;

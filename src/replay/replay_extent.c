@@ -40,6 +40,7 @@ int64_t replay_extent_end(MPI_File file, int64_t offset, int64_t size, int64_t e
 void replay_extents_clear(struct replay_extents *extents)
 {
     free(extents->items);
+    replay_layouts_free(extents->layouts, extents->layout_count);
     *extents = (struct replay_extents){0};
 }
 
@@ -172,7 +173,27 @@ static int64_t end_of(const struct replay_extent *extent, struct trial *trial, c
     return event->size > 0 && event->offset >= 0 ? event->offset + event->size : 0;
 }
 
-static void take_access(struct search *search, const struct model_event *event, int item)
+static pl_status take_memory(struct search *search, const struct model_event *event, bool writes)
+{
+    struct replay_extents *extents = search->extents;
+    struct replay_reach reach = {.span = event->size};
+    if (event->memory > 0) {
+        const struct replay_layout *layout = &extents->layouts[event->memory - 1];
+        if (layout->type.type == MPI_DATATYPE_NULL)
+            extents->untold = true;
+        else if (replay_layout_reach(layout, event->size, &reach, search->error) != PL_OK)
+            return pl_within(search->error, "step %d", event->step->leaf + 1);
+    }
+    extents->largest = event->size > extents->largest ? event->size : extents->largest;
+    extents->span = reach.span > extents->span ? reach.span : extents->span;
+    if (writes && event->size > extents->largest_write)
+        extents->largest_write = event->size;
+    if (writes && reach.span > extents->span_write)
+        extents->span_write = reach.span;
+    return PL_OK;
+}
+
+static pl_status take_access(struct search *search, const struct model_event *event, int item)
 {
     struct replay_extents *extents = search->extents;
     struct replay_extent *extent = &extents->items[item];
@@ -182,7 +203,7 @@ static void take_access(struct search *search, const struct model_event *event, 
     const int phase = plan->phase_of_leaf[event->step->leaf];
     const struct replay_unit *unit = &plan->units[plan->unit_of_phase[phase]];
     if (!unit->selected)
-        return;
+        return PL_OK;
     const int64_t end = end_of(extent, &search->trials[item], event, is.pointer == MODEL_SHARED);
     const bool updates = is.writes && !group->creates; /* a file that was there is written anew in its place */
     const bool before = is.reads && (event->step->leaf < group->first_write || plan->chosen);
@@ -190,9 +211,7 @@ static void take_access(struct search *search, const struct model_event *event, 
         extent->end = end;
     if ((before || updates) && end > extent->initial)
         extent->initial = end;
-    extents->largest = event->size > extents->largest ? event->size : extents->largest;
-    if (is.writes && event->size > extents->largest_write)
-        extents->largest_write = event->size;
+    return take_memory(search, event, is.writes);
 }
 
 static bool take_event(void *context, const struct model_event *event)
@@ -214,8 +233,8 @@ static bool take_event(void *context, const struct model_event *event)
         search->extents->items[item].initial < 0)
         search->extents->items[item].initial = 0;
     if (event->step->access)
-        take_access(search, event, item);
-    else if (take_call(search, event, operation, item) != PL_OK) {
+        return take_access(search, event, item) == PL_OK;
+    if (take_call(search, event, operation, item) != PL_OK) {
         pl_within(search->error, "step %d", event->step->leaf + 1);
         return false;
     }
@@ -228,7 +247,10 @@ pl_status replay_extents_find(const struct replay_plan *plan, int rank, struct r
     struct replay_extents extents = {0};
     struct search search = {.plan = plan, .rank = rank, .extents = &extents, .error = error};
     error->status = PL_OK;
-    pl_status status = model_expand(plan->model, rank, take_event, &search, error);
+    pl_status status = replay_layouts_make(plan->model, &extents.layouts, error);
+    extents.layout_count = status == PL_OK ? plan->model->layout_count : 0;
+    if (status == PL_OK)
+        status = model_expand(plan->model, rank, take_event, &search, error);
     if (status == PL_OK)
         status = error->status; /* the walk was ended by take_event() */
     for (int i = 0; i < extents.count; i++)

@@ -3,6 +3,7 @@
 #ifndef PIOLET_REPLAY_EXTENT_H
 #define PIOLET_REPLAY_EXTENT_H
 
+#include "replay/replay_memory.h"
 #include "replay/replay_plan.h"
 
 #include <mpi.h>
@@ -19,7 +20,11 @@ struct replay_extents { /* {0} is empty */
     struct replay_extent *items;
     int count, room, last;
     int64_t largest, largest_write; /* bytes of an access */
-    int buffers;                    /* accesses under way at the same time */
+    int64_t span, span_write;       /* bytes of memory over which an access reaches, with its layout */
+    struct replay_layout *layouts;  /* as the model's */
+    int layout_count;
+    bool untold; /* accesses whose layout the model does not tell */
+    int buffers; /* accesses under way at the same time */
 };
 
 /* Walks through all calls of a rank. Views are tried on a file that is none: nothing is touched. */

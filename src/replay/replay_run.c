@@ -22,15 +22,30 @@ static int64_t memory_of(const struct replay_run *run)
     return run->buffer_bytes * run->buffer_count;
 }
 
+/* Buffers in which the program's layouts have their place; where those need more memory than there is, accesses are in
+ * one piece. */
+static void choose_buffers(struct replay_run *run, int64_t available_bytes)
+{
+    enum { PAGE = 4096 };
+    struct replay_extents *extents = &run->extents;
+    run->is_scattered = true;
+    run->buffer_count = extents->buffers + 1;
+    if (available_bytes > 0 && extents->span > available_bytes / run->buffer_count - 2 * PAGE) {
+        run->is_scattered = extents->span == extents->largest;
+        extents->untold |= !run->is_scattered;
+    }
+    const int64_t largest = run->is_scattered ? extents->span : extents->largest;
+    run->buffer_bytes = (largest + PAGE - 1) / PAGE * PAGE + PAGE;
+    run->fresh_bytes = run->is_scattered ? extents->span_write : extents->largest_write;
+}
+
 /* Buffers are filled, so that their pages are there before anything is timed. */
 static pl_status make_buffers(struct replay_run *run, int node_ranks, struct pl_error *error)
 {
     enum { PAGE = 4096 };
     const int64_t available = environment_memory_available_bytes();
     char needed[UNITS_TEXT_MAX], there[UNITS_TEXT_MAX];
-    run->buffer_count = run->extents.buffers + 1;
-    run->buffer_bytes = (run->extents.largest + PAGE - 1) / PAGE * PAGE + PAGE;
-    run->fresh_bytes = run->extents.largest_write;
+    choose_buffers(run, available > 0 ? available / node_ranks : 0);
     if (available > 0 && memory_of(run) > available / node_ranks)
         return pl_fail(error, PL_E_NOMEM, "a rank needs %s of memory, but %d ranks share %s available on this node",
                        units_bytes(memory_of(run), needed), node_ranks, units_bytes(available, there));
@@ -93,6 +108,17 @@ static pl_status check_space_coll(struct replay_run *run, struct pl_error *error
     return coll_agree_coll(run->comm, status, error, &verdict);
 }
 
+static void tell_memory_coll(struct replay_run *run)
+{
+    int untold = run->extents.untold;
+    MPI_Allreduce(MPI_IN_PLACE, &untold, 1, MPI_INT, MPI_MAX, run->comm);
+    run->extents.untold = untold;
+    if (untold && run->rank == 0 && run->observer->note)
+        run->observer->note(run->observer->context,
+                            "the program's data were scattered in memory in a way that is not known or too large here: "
+                            "such accesses are made from contiguous buffers, and may be faster than the program's");
+}
+
 static pl_status prepare_coll(struct replay_run *run, struct pl_error *error)
 {
     struct coll_verdict verdict;
@@ -112,6 +138,7 @@ static pl_status prepare_coll(struct replay_run *run, struct pl_error *error)
         status = pl_fail(error, PL_E_NOMEM, "not enough memory for the results");
     if (coll_agree_coll(run->comm, status, error, &verdict) != PL_OK || check_files_coll(run, error, &verdict) != PL_OK)
         return error->status = verdict.status; /* the same on all ranks, and so is how the program ends */
+    tell_memory_coll(run);
     return check_space_coll(run, error);
 }
 
@@ -177,7 +204,7 @@ static pl_status repeat_coll(struct replay_run *run, int64_t repetition, struct 
         replay_note(run, NULL, error);
     struct devices *devices = watch_devices(run);
     MPI_Barrier(run->comm);
-    run->repetition_ns = replay_now_ns();
+    run->repetition_ns = run->idle_ns = replay_now_ns();
     if (status == PL_OK)
         replay_walk_coll(run);
     replay_file_close_all_coll(run);

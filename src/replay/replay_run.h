@@ -26,6 +26,7 @@ struct replay_measure {
 struct replay_pending { /* a request, or the beginning of a split access */
     MPI_Request request;
     int buffer; /* of the pool */
+    char *data; /* what the call was given */
 };
 
 /* A file that this rank has open. */
@@ -76,8 +77,11 @@ struct replay_run {
     bool *is_taken;
     int buffer_count;
     int64_t buffer_bytes, fresh_bytes; /* largest access, largest write */
+    bool is_scattered;                 /* accesses have the program's layouts in memory */
     bool is_stale;                     /* the buffer was written since it was made anew */
-    int paced_leaf;                    /* the call whose gap was waited for already */
+    int64_t changed;                   /* word of the buffer that was changed last */
+    int64_t idle_ns;                   /* since when no call is under way */
+    int paced_leaf;                    /* the call before which the computing was done already */
     struct replay_pending *gathered;   /* waits that follow each other, not called yet */
     int gathered_count, gathered_room;
     const struct model_step *gathered_step;

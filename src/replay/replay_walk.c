@@ -59,37 +59,61 @@ void replay_note(struct replay_run *run, const struct model_step *step, const st
 
 /* ---- meetings ---- */
 
+/* A step of `chunk` words of the data that are written next. */
+static void change(struct replay_run *run, int64_t chunk)
+{
+    const int64_t words = run->buffer_bytes / (int64_t)sizeof(uint64_t);
+    uint64_t *data = (uint64_t *)(void *)run->buffers[0];
+    for (int64_t i = 0; i < chunk; i++) {
+        data[run->changed] += 0x9e3779b97f4a7c15u;
+        run->changed = run->changed + 1 < words ? run->changed + 1 : 0;
+    }
+}
+
 /* As a program that computes between its outputs: the data are new, and near. */
 static void make_data(struct replay_run *run)
 {
     if (!run->is_stale || run->buffer_count == 0)
         return;
-    uint64_t *words = (uint64_t *)(void *)run->buffers[0];
-    for (int64_t i = 0; i < run->fresh_bytes / (int64_t)sizeof *words; i++)
-        words[i] += 0x9e3779b97f4a7c15u;
+    run->changed = 0;
+    change(run, run->fresh_bytes / (int64_t)sizeof(uint64_t));
     run->is_stale = false;
 }
 
-static const struct model_step *find_leaf(const struct model_step *steps, int count, int leaf)
+static const struct model_step *first_leaf(const struct model_step *step)
+{
+    while (step->kind == MODEL_LOOP && step->count > 0)
+        step = &step->body[0];
+    return step;
+}
+
+/* What comes behind a step: behind the last one of a loop that is its first, but for the last turn. */
+static const struct model_step *behind(const struct model_step *steps, int count, bool is_loop, int leaf)
 {
     for (int i = 0; i < count; i++) {
-        const struct model_step *found = steps[i].kind == MODEL_LOOP ? find_leaf(steps[i].body, steps[i].count, leaf)
-                                         : steps[i].leaf == leaf     ? &steps[i]
-                                                                     : NULL;
-        if (found)
-            return found;
+        if (steps[i].kind == MODEL_LOOP) {
+            const struct model_step *found = behind(steps[i].body, steps[i].count, true, leaf);
+            if (found)
+                return found;
+        } else if (steps[i].leaf == leaf) {
+            return i + 1 < count ? first_leaf(&steps[i + 1]) : is_loop ? first_leaf(&steps[0]) : NULL;
+        }
     }
     return NULL;
 }
 
-/* The program computed for so long before this call, on the average. */
+/* The program computed for so long before this call or communication, on the average. Computing, not sleeping: it keeps
+ * the data near and the core busy. */
 static void pace(struct replay_run *run, const struct model_step *step)
 {
-    if (!step || step->kind != MODEL_CALL || step->observed.calls < 1 || run->paced_leaf == step->leaf)
+    enum { CHUNK = 512 };
+    if (run->job->pace == REPLAY_FAST || step->observed.calls < 1 || run->paced_leaf == step->leaf)
         return;
-    const int64_t gap = (int64_t)(step->observed.gap_ns / (double)step->observed.calls);
-    const struct timespec time = {.tv_sec = gap / 1000000000, .tv_nsec = gap % 1000000000};
-    clock_nanosleep(CLOCK_MONOTONIC, 0, &time, NULL);
+    int64_t gap = (int64_t)(step->observed.gap_ns / (double)step->observed.calls);
+    if (run->job->pace == REPLAY_SHORT && gap > REPLAY_SHORT_NS)
+        gap = REPLAY_SHORT_NS;
+    while (replay_now_ns() - run->idle_ns < gap)
+        change(run, CHUNK);
 }
 
 static void flush_coll(struct replay_run *run, int64_t elapsed_ns)
@@ -131,11 +155,9 @@ static void comm_step_coll(struct replay_run *run, const struct model_step *step
 {
     replay_call_flush(run);
     make_data(run);
-    if (run->job->recorded) {
-        const struct model_step *next = find_leaf(run->model->steps, run->model->step_count, step->leaf + 1);
-        pace(run, next);
-        run->paced_leaf = step->leaf + 1;
-    }
+    const struct model_step *next = behind(run->model->steps, run->model->step_count, false, step->leaf);
+    pace(run, step);
+    run->paced_leaf = next ? next->leaf : -1;
     run->done[step->leaf]++;
     if (run->aligned && replay_plan_is_world(run->model, step)) {
         meet_coll(run, step);
@@ -238,10 +260,10 @@ static void do_step_coll(struct replay_run *run, const struct model_step *step, 
     } else if (step->kind == MODEL_LOOP) {
         loop_step_coll(run, step, told || tells);
     } else {
-        if (run->job->recorded)
-            pace(run, step);
+        pace(run, step);
         run->paced_leaf = -1;
         replay_call_do(run, step, run->done[step->leaf]++);
+        run->idle_ns = replay_now_ns();
     }
 }
 

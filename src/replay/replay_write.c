@@ -13,6 +13,8 @@
 
 /* ---- the head ---- */
 
+static const char *const PACES[] = {[REPLAY_FAST] = "fast", [REPLAY_SHORT] = "short", [REPLAY_RECORDED] = "recorded"};
+
 void replay_model_hash(const struct model *model, char ret_hash[32])
 {
     struct text text = {0};
@@ -29,8 +31,8 @@ void replay_label(const struct replay_job *job, struct text *text)
     text_format(text, "%s, %s", job->directory, job->mpiio);
     for (size_t i = 0; i < job->hint_count; i++)
         text_format(text, ", %s=%s", job->hints[i].key, job->hints[i].value);
-    if (job->recorded)
-        text_add(text, ", recorded pace");
+    if (job->pace != REPLAY_SHORT)
+        text_format(text, ", %s pace", PACES[job->pace]);
     if (job->cold)
         text_add(text, ", cold");
 }
@@ -46,7 +48,7 @@ static void put_inputs(const struct replay_job *job, struct blockfile_writer *wr
         snprintf(key, sizeof key, "hint.%s", job->hints[i].key);
         blockfile_input(writer, key, job->hints[i].value);
     }
-    blockfile_input(writer, "pace", job->recorded ? "recorded" : "fast");
+    blockfile_input(writer, "pace", PACES[job->pace]);
     blockfile_input(writer, "cache", job->cold ? "cold" : "asis");
     snprintf(number, sizeof number, "%" PRId64, job->repeat);
     blockfile_input(writer, "repeat", number);
@@ -66,6 +68,8 @@ pl_status replay_write_head_coll(struct replay_run *run, struct pl_error *error)
         blockfile_fact(writer, "program", "%s", run->model->program);
         blockfile_fact(writer, "configuration", "%s", text_get(&label));
         blockfile_fact(writer, "start_ns", "%" PRId64, run->start_ns);
+        if (run->model->layout_count > 0)
+            blockfile_fact(writer, "memory", "%s", run->extents.untold ? "partly contiguous" : "recorded");
         text_clear(&label);
     }
     environment_facts_coll(run->comm, run->job->directory, writer);

@@ -149,7 +149,7 @@ void tracer_leave_comm(bool own, bool is_of_world);
 bool tracer_comm_is_world(MPI_Comm comm); /* all ranks of MPI_COMM_WORLD; asked after success only */
 
 /* Fields, and what the files' table must know; behind tracer_done(). */
-void tracer_note_access(struct tracer_scope *scope, MPI_Datatype type);
+void tracer_note_access(struct tracer_scope *scope, const void *buffer, MPI_Datatype type);
 void tracer_note_status(struct tracer_scope *scope, const MPI_Status *status);
 void tracer_note_request(struct tracer_scope *scope, const MPI_Request *request);
 void tracer_note_value(struct tracer_scope *scope, const char *key, int64_t value); /* the number of the call */
@@ -168,5 +168,9 @@ void tracer_note_members(struct tracer_scope *scope, MPI_Comm comm);
 
 /* How a datatype was made: "vector(10,2,4,MPI_INT)". */
 void tracer_type_text(MPI_Datatype type, struct text *text);
+bool tracer_type_is_basic(MPI_Datatype type);
+
+/* The field of an access whose data lies scattered in memory, always at the same place; NULL: it is in one piece. */
+const char *tracer_memory_field(const void *buffer, MPI_Datatype type, int64_t count);
 
 #endif

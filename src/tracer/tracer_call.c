@@ -84,7 +84,7 @@
         tracer_enter_access(&scope, &site, fh, OFFSET_##family, (MPI_Count)count);                                     \
         STATUS_BEFORE_##family scope.call.code = tracer_real()->File_##name ARGUMENTS_##family;                        \
         if (tracer_done(&scope)) {                                                                                     \
-            tracer_note_access(&scope, type);                                                                          \
+            tracer_note_access(&scope, buf, type);                                                                     \
             STATUS_AFTER_##family                                                                                      \
         }                                                                                                              \
         return tracer_leave(&scope);                                                                                   \

@@ -92,20 +92,18 @@ static const char *start(int fd, struct text *facts, struct trace_control **ret_
 /* The number of a detail that is one of few texts, found by its place. */
 static int32_t constant_detail(const char *constant)
 {
-    enum { FEW = 8 };
+    enum { PLACES = 256 };
     static struct {
         const char *text;
         int32_t number;
-    } known[FEW];
-    int i = 0;
-    while (i < FEW && known[i].text && known[i].text != constant)
-        i++;
-    if (i < FEW && known[i].text)
-        return known[i].number;
+    } known[PLACES];
+    const uint64_t place = ((uint64_t)(uintptr_t)constant * UINT64_C(0x9e3779b97f4a7c15)) >> 56;
+    if (known[place].text == constant)
+        return known[place].number;
     const int32_t number = trace_intern_detail(&folded.collect.fold.intern, constant + strspn(constant, " "));
-    if (i < FEW && number >= 0) {
-        known[i].text = constant;
-        known[i].number = number;
+    if (number >= 0) {
+        known[place].text = constant;
+        known[place].number = number;
     }
     return number;
 }

@@ -36,7 +36,7 @@ static void move_pointer(struct tracer_scope *scope)
     atomic_store_explicit(&file->position, position, memory_order_relaxed);
 }
 
-void tracer_note_access(struct tracer_scope *scope, MPI_Datatype type)
+void tracer_note_access(struct tracer_scope *scope, const void *buffer, MPI_Datatype type)
 {
     struct trace_call *call = &scope->call;
     if (type_was_taken(call->code) && type != MPI_DATATYPE_NULL) {
@@ -44,6 +44,8 @@ void tracer_note_access(struct tracer_scope *scope, MPI_Datatype type)
         if (call->type_bytes >= 0 && __builtin_mul_overflow(call->count, call->type_bytes, &call->asked))
             call->asked = -1;
     }
+    if (call->code == MPI_SUCCESS && call->asked > 0)
+        scope->constant = tracer_memory_field(buffer, type, call->count);
     move_pointer(scope);
 }
 

@@ -224,24 +224,27 @@ static void add_made(struct contents *contents, int depth, struct text *text)
     text_format(text, "combiner%d", contents->combiner);
 }
 
+/* Those that MPI made itself: the named ones, and Fortran's kinds. */
+bool tracer_type_is_basic(MPI_Datatype type)
+{
+    int combiner;
+#if PIOLET_IS_OPENMPI
+    int count[3];
+    const int code = real.Type_get_envelope(type, &count[0], &count[1], &count[2], &combiner);
+#else
+    MPI_Count count[4];
+    const int code = real.Type_get_envelope_c(type, &count[0], &count[1], &count[2], &count[3], &combiner);
+#endif
+    return code != MPI_SUCCESS || combiner == MPI_COMBINER_NAMED || combiner == MPI_COMBINER_F90_REAL ||
+           combiner == MPI_COMBINER_F90_COMPLEX || combiner == MPI_COMBINER_F90_INTEGER;
+}
+
 /* Inner types that are no basic ones are ours to free. */
 static void free_types(const struct contents *contents)
 {
-    for (int64_t i = 0; i < contents->type_count; i++) {
-        int integers, addresses, types, combiner;
-#if PIOLET_IS_OPENMPI
-        const int code = real.Type_get_envelope(contents->types[i], &integers, &addresses, &types, &combiner);
-#else
-        MPI_Count count[4];
-        const int code = real.Type_get_envelope_c(contents->types[i], &count[0], &count[1], &count[2], &count[3],
-                                                  &combiner);
-        integers = addresses = types = 0;
-#endif
-        (void)integers, (void)addresses, (void)types;
-        if (code == MPI_SUCCESS && combiner != MPI_COMBINER_NAMED && combiner != MPI_COMBINER_F90_REAL &&
-            combiner != MPI_COMBINER_F90_COMPLEX && combiner != MPI_COMBINER_F90_INTEGER)
+    for (int64_t i = 0; i < contents->type_count; i++)
+        if (!tracer_type_is_basic(contents->types[i]))
             real.Type_free(&contents->types[i]);
-    }
 }
 
 static void add_type(MPI_Datatype type, int depth, struct text *text)
