@@ -290,20 +290,47 @@ static bool opens_alone(const struct order *order, const struct model_step *step
     return alone;
 }
 
-static uint64_t order_call(struct order *order, const struct model_step *step, uint64_t sum)
+/* What a rank does, as the map x -> by * x + add of a sum: how its steps are folded into loops makes no difference,
+ * since the turns of a loop are the power of one of them. */
+struct sum {
+    uint64_t by, add;
+};
+
+static const struct sum NOTHING = {1, 0};
+
+static struct sum then(struct sum first, struct sum second)
+{
+    return (struct sum){first.by * second.by, first.add * second.by + second.add};
+}
+
+static struct sum one(uint64_t what)
+{
+    return (struct sum){UINT64_C(0x9e3779b97f4a7c15), rng_mix(what)};
+}
+
+static struct sum power(struct sum turn, int64_t turns)
+{
+    struct sum result = NOTHING;
+    for (; turns > 0; turns /= 2, turn = then(turn, turn))
+        if (turns % 2)
+            result = then(result, turn);
+    return result;
+}
+
+static struct sum order_call(struct order *order, const struct model_step *step)
 {
     const struct replay_operation *operation = replay_operation_find(step->operation);
     if (!operation || step->file < 0 || !replay_operation_is_collective(operation) ||
         (order->file >= 0 && order->file != step->file))
-        return sum;
+        return NOTHING;
     if (operation->kind == REPLAY_OPEN)
         order->alone[step->file] = opens_alone(order, step);
-    return order->alone[step->file] ? sum : rng_at(add_word(sum, step->operation), (uint64_t)step->file);
+    return order->alone[step->file] ? NOTHING : one(rng_at(add_word(0, step->operation), (uint64_t)step->file));
 }
 
-static uint64_t order_steps(struct order *order, const struct model_step *steps, int count, bool told)
+static struct sum order_steps(struct order *order, const struct model_step *steps, int count, bool told)
 {
-    uint64_t sum = 0;
+    struct sum sum = NOTHING;
     for (int i = 0; i < count; i++) {
         const struct model_step *step = &steps[i];
         const bool tells = !told && (step->phase > 0 || step->kind != MODEL_LOOP);
@@ -311,15 +338,13 @@ static uint64_t order_steps(struct order *order, const struct model_step *steps,
             continue;
         const bool meets = order->file < 0 && tells && replay_plan_is_world(order->model, step);
         if (meets && step->phase > 0)
-            sum = rng_at(sum, (uint64_t)step->phase);
+            sum = then(sum, one((uint64_t)step->phase));
         if (meets && step->kind == MODEL_COMM)
-            sum = add_word(sum, "comm");
+            sum = then(sum, one(add_word(0, "comm")));
         if (step->kind == MODEL_CALL)
-            sum = order_call(order, step, sum);
-        const uint64_t inside = step->kind == MODEL_LOOP ? order_steps(order, step->body, step->count, told || tells)
-                                                         : 0;
-        if (inside) /* of a loop in which it meets nobody, the turns do not matter */
-            sum = rng_at(rng_at(sum, inside), (uint64_t)step->turns);
+            sum = then(sum, order_call(order, step));
+        if (step->kind == MODEL_LOOP)
+            sum = then(sum, power(order_steps(order, step->body, step->count, told || tells), step->turns));
     }
     return sum;
 }
@@ -327,9 +352,10 @@ static uint64_t order_steps(struct order *order, const struct model_step *steps,
 uint64_t replay_plan_order(const struct model *model, int64_t rank, int file)
 {
     struct order order = {model, rank, file, calloc((size_t)model->file_count + 1, sizeof *order.alone)};
-    const uint64_t sum = order.alone ? order_steps(&order, model->steps, model->step_count, false) : (uint64_t)rank;
+    const struct sum sum = order.alone ? order_steps(&order, model->steps, model->step_count, false)
+                                       : one((uint64_t)rank);
     free(order.alone);
-    return sum;
+    return rng_at(sum.by, sum.add);
 }
 
 static int64_t collectives_of(const struct model_step *steps, int count, int64_t rank)
