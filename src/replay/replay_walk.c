@@ -159,10 +159,11 @@ static void comm_step_coll(struct replay_run *run, const struct model_step *step
     pace(run, step);
     run->paced_leaf = next ? next->leaf : -1;
     run->done[step->leaf]++;
-    if (replay_plan_is_world(run->model, step) && (step->collectives > 0 || run->aligned)) {
+    if (run->aligned && replay_plan_is_world(run->model, step)) {
         meet_coll(run, step);
         return;
     }
+    /* Else each rank meets the others exactly as often, and between the same calls, as in the program. */
     for (int64_t i = 0; i < step->collectives && !run->stopped; i++)
         meet_coll(run, NULL);
 }
