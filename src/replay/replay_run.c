@@ -52,7 +52,7 @@ static pl_status make_buffers(struct replay_run *run, int node_ranks, struct pl_
     run->buffers = calloc((size_t)run->buffer_count, sizeof *run->buffers);
     run->is_taken = calloc((size_t)run->buffer_count, sizeof *run->is_taken);
     for (int i = 0; i < run->buffer_count && run->buffers && run->is_taken; i++) {
-        run->buffers[i] = aligned_alloc(PAGE, (size_t)run->buffer_bytes);
+        run->buffers[i] = malloc((size_t)run->buffer_bytes); /* not at a page, as those of programs */
         uint64_t *words = (uint64_t *)(void *)run->buffers[i];
         for (int64_t k = 0; words && k < run->buffer_bytes / (int64_t)sizeof *words; k++)
             words[k] = rng_mix((uint64_t)run->rank << 32 | (uint64_t)k);

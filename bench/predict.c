@@ -1,0 +1,79 @@
+/* Two programs for bench/predict. `segments FILE`: as IOR does it, segments of a block of each rank, moved in transfers by
+ * collective calls, read back by another rank than wrote. `mixed FILE`: writes and reads in turns, of two files. */
+#include <mpi.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SEGMENTS = 4, TRANSFERS = 8, TRANSFER = 1 << 18, TURNS = 24 };
+
+static char *buffer;
+static int rank, size;
+
+static MPI_File opened(const char *name)
+{
+    MPI_File file;
+    if (MPI_File_open(MPI_COMM_WORLD, name, MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL, &file) != MPI_SUCCESS) {
+        fprintf(stderr, "cannot open %s\n", name);
+        MPI_Abort(MPI_COMM_WORLD, 1);
+    }
+    return file;
+}
+
+static void need(int code)
+{
+    if (code != MPI_SUCCESS)
+        MPI_Abort(MPI_COMM_WORLD, 1);
+}
+
+static void segments(const char *name)
+{
+    MPI_File file = opened(name);
+    for (int read = 0; read < 2; read++) {
+        const int owner = read ? (rank + 1) % size : rank;
+        MPI_Barrier(MPI_COMM_WORLD);
+        for (int i = 0; i < SEGMENTS * TRANSFERS; i++) {
+            const MPI_Offset block = (MPI_Offset)(i / TRANSFERS) * size + owner;
+            const MPI_Offset at = (block * TRANSFERS + i % TRANSFERS) * TRANSFER;
+            need(read ? MPI_File_read_at_all(file, at, buffer, TRANSFER, MPI_BYTE, MPI_STATUS_IGNORE)
+                      : MPI_File_write_at_all(file, at, buffer, TRANSFER, MPI_BYTE, MPI_STATUS_IGNORE));
+        }
+    }
+    MPI_File_close(&file);
+}
+
+static void mixed(const char *name)
+{
+    char second[4096];
+    snprintf(second, sizeof second, "%s.2", name);
+    MPI_File data = opened(name), log = opened(second);
+    for (int turn = 0; turn < TURNS; turn++) {
+        const MPI_Offset at = ((MPI_Offset)turn * size + rank) * TRANSFER;
+        memset(buffer, turn, TRANSFER);
+        MPI_Barrier(MPI_COMM_WORLD);
+        need(MPI_File_write_at(data, at, buffer, TRANSFER, MPI_BYTE, MPI_STATUS_IGNORE));
+        need(MPI_File_read_at(data, (MPI_Offset)rank * TRANSFER, buffer, TRANSFER / 2, MPI_BYTE, MPI_STATUS_IGNORE));
+        need(MPI_File_write_at_all(log, ((MPI_Offset)turn * size + rank) * 4096, buffer, 4096, MPI_BYTE,
+                                   MPI_STATUS_IGNORE));
+    }
+    MPI_File_close(&data);
+    MPI_File_close(&log);
+}
+
+int main(int argc, char **argv)
+{
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    buffer = calloc(1, TRANSFER);
+    if (argc != 3 || !buffer)
+        MPI_Abort(MPI_COMM_WORLD, 2);
+    if (strcmp(argv[1], "mixed") == 0)
+        mixed(argv[2]);
+    else
+        segments(argv[2]);
+    free(buffer);
+    MPI_Finalize();
+    return 0;
+}
