@@ -20,7 +20,7 @@ engine_preload()
 
 engine_run()
 {
-    local ranks=$1 preload limit=(timeout -k 10 "${MPIRUN_TIMEOUT:-120}")
+    local ranks=$1 preload limit=(timeout -k 10 "${MPIRUN_TIMEOUT:-300}")
     shift
     [ -f "$ENGINE" ] || fail "$ENGINE is not built"
     preload=$(engine_preload)

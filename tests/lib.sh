@@ -61,7 +61,7 @@ skip()
 limited()
 {
     if [ "$(type -t "$1")" = file ]; then
-        timeout -k 10 "${COMMAND_TIMEOUT:-120}" "$@"
+        timeout -k 10 "${COMMAND_TIMEOUT:-300}" "$@"
     else
         "$@"
     fi
@@ -113,7 +113,7 @@ yield_preload()
 
 mpirun_n()
 {
-    local ranks=$1 preload limit=(timeout -k 10 "${MPIRUN_TIMEOUT:-120}")
+    local ranks=$1 preload limit=(timeout -k 10 "${MPIRUN_TIMEOUT:-300}")
     shift
     if [ "$PIOLET_MPI" = openmpi ]; then
         "${limit[@]}" mpiexec.openmpi --allow-run-as-root --oversubscribe --bind-to none \

@@ -7,7 +7,7 @@
 # timeout: 180
 source "$(dirname "$0")/../lib.sh"
 source "$(dirname "$0")/../engine.sh"
-export MPIRUN_TIMEOUT=60
+export MPIRUN_TIMEOUT=180
 cd "$TMP"
 data=appsfault$$
 

@@ -14,7 +14,7 @@ flags=(-std=c11 -D_GNU_SOURCE -Wall -Wextra -Werror -g)
 [ -z "${PIOLET_SANITIZE:-}" ] || flags+=("-fsanitize=$PIOLET_SANITIZE" -fno-sanitize-recover=all)
 expect_exit 0 "$compiler" "${flags[@]}" "$SOURCE/tests/fault/engine_errors.c" -o "$TMP/engine_errors"
 unset PIOLET_FAULTS PIOLET_HINTS PIOLET_DEVELOP
-export MPIRUN_TIMEOUT=30
+export MPIRUN_TIMEOUT=180
 
 # check RANKS CASE FILE ARGUMENT...
 check()

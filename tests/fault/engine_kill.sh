@@ -10,7 +10,7 @@ source "$(dirname "$0")/../engine.sh"
 cp "$FUZZ" "$TMP/engine_fuzz"
 FUZZ=$TMP/engine_fuzz # whoever runs this program belongs to this test
 
-export MPIRUN_TIMEOUT=100
+export MPIRUN_TIMEOUT=180
 mkdir "$TMP/work"
 cd "$TMP/work"
 

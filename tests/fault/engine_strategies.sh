@@ -9,7 +9,7 @@ source "$(dirname "$0")/../lib.sh"
 source "$(dirname "$0")/../engine.sh"
 
 cd "$TMP" || exit
-export MPIRUN_TIMEOUT=60
+export MPIRUN_TIMEOUT=180
 unset PIOLET_HINTS
 
 # The rows, from the engine itself: new ones are tested with the others.

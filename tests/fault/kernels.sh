@@ -11,7 +11,7 @@ command -v jq >/dev/null || skip "needs jq"
 cd "$TMP"
 # Files carry the number of this process: Open MPI's jobs on one node disturb each other, up to a hang in MPI_File_open,
 # when their files have the same last part of the name (OMPIO makes a semaphore of it).
-export MPIRUN_TIMEOUT=60
+export MPIRUN_TIMEOUT=180
 
 # kernel NAME FILE SCALE [LINE...]: a block whose file grows with SCALE; 1 is about 0.1 MB on 4 ranks
 kernel()

@@ -10,7 +10,7 @@
 TMPDIR=${TMPDIR:-${shm:-/tmp}} source "$(dirname "$0")/../lib.sh"
 cd "$TMP"
 file=$$-piobench.dat
-export COMMAND_TIMEOUT=60
+export COMMAND_TIMEOUT=180
 
 # tell ALGORITHM: "MEASURED FAILED" trials of it
 tell()

@@ -5,7 +5,7 @@
 # keyword file that is none were taken for one.
 # timeout: 240
 source "$(dirname "$0")/../lib.sh"
-export MPIRUN_TIMEOUT=60
+export MPIRUN_TIMEOUT=180
 chmod 755 "$TMP"
 mkdir "$TMP/locked" "$TMP/free" "$TMP/free/directory.dat"
 touch "$TMP/free/readonly.out"

@@ -9,7 +9,7 @@
 source "$(dirname "$0")/../lib.sh"
 small_fs 20M
 cd "$TMP"
-export MPIRUN_TIMEOUT=30
+export MPIRUN_TIMEOUT=180
 
 # keywords TEST FILE MB BLOCK [LINE...]
 keywords()

@@ -10,7 +10,7 @@ source "$(dirname "$0")/../lib.sh"
 source "$(dirname "$0")/../engine.sh"
 command -v jq >/dev/null || skip "needs jq"
 command -v gcc >/dev/null || skip "needs gcc"
-export MPIRUN_TIMEOUT=60
+export MPIRUN_TIMEOUT=180
 cd "$TMP"
 data=apps$$ # Open MPI's jobs on one node disturb each other when their files have the same name
 

@@ -8,7 +8,7 @@
 source "$(dirname "$0")/../lib.sh"
 command -v jq >/dev/null || skip "needs jq"
 cd "$TMP"
-export MPIRUN_TIMEOUT=60
+export MPIRUN_TIMEOUT=180
 
 # Names of patterns that n ranks must have: directions of a grid whose extent is 1 have no messages.
 wanted()

@@ -7,7 +7,7 @@ source "$(dirname "$0")/../lib.sh"
 
 [ "$BINARY" = "${BINARY%/*}/$PIOLET_MPI" ] || skip "the benchmark preloads the tracer of build/mpich or build/openmpi"
 command -v "mpicc.$PIOLET_MPI" >/dev/null || skip "mpicc.$PIOLET_MPI is not installed"
-export COMMAND_TIMEOUT=100
+export COMMAND_TIMEOUT=180
 
 expect_exit 0 limited "$SOURCE/bench/trace" --help
 expect_exit 2 limited "$SOURCE/bench/trace" --nonsense

@@ -13,7 +13,7 @@ flags=(-std=c11 -D_GNU_SOURCE -Wall -Wextra -Werror -g)
 [ -z "${PIOLET_SANITIZE:-}" ] || flags+=("-fsanitize=$PIOLET_SANITIZE" -fno-sanitize-recover=all)
 expect_exit 0 "$compiler" "${flags[@]}" "$SOURCE/tests/mpi/engine_develop.c" -o "$TMP/engine_develop"
 
-export MPIRUN_TIMEOUT=30
+export MPIRUN_TIMEOUT=180
 export PIOLET_DEVELOP=1
 for hints in piolet_strategy=twophase piolet_strategy=independent "romio_cb_write=enable;romio_cb_read=disable"; do
     for case in right write_read all_at ordered_all read_write_at; do

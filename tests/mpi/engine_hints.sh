@@ -33,6 +33,6 @@ ROMIO_HINTS=$TMP/hints PIOLET_HINTS="cb_buffer_size=2m romio_cb_write=disable no
 expect_in "$OUT" "2 ranks: environment is right"
 
 for ranks in 2 4; do
-    MPIRUN_TIMEOUT=40 expect_exit 0 engine_run "$ranks" "$TMP/engine_hints" "$TMP/ranks.$ranks" ranks
+    MPIRUN_TIMEOUT=180 expect_exit 0 engine_run "$ranks" "$TMP/engine_hints" "$TMP/ranks.$ranks" ranks
     expect_in "$OUT" "$ranks ranks: ranks is right"
 done

@@ -107,7 +107,7 @@ done
 forgotten() # RANKS
 {
     local status=0
-    MPIRUN_TIMEOUT=60 engine_run "$1" "$TMP/engine_shipping" "$TMP/file" forgotten >"$OUT" 2>"$ERR" || status=$?
+    MPIRUN_TIMEOUT=180 engine_run "$1" "$TMP/engine_shipping" "$TMP/file" forgotten >"$OUT" 2>"$ERR" || status=$?
     [ "$status" -ne 124 ] || fail "a file that is not closed makes $1 ranks hang"
     expect_in "$OUT" "$1 ranks: forgotten is right"
     expect_not_in "$ERR" "write_at"

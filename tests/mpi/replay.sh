@@ -10,7 +10,7 @@ source "$(dirname "$0")/../lib.sh"
 source "$(dirname "$0")/../engine.sh"
 compiler=mpicc.$PIOLET_MPI
 command -v "$compiler" >/dev/null || skip "$compiler is not installed"
-export MPIRUN_TIMEOUT=60
+export MPIRUN_TIMEOUT=180
 cd "$TMP"
 mkdir target
 data=replay$$ # Open MPI's jobs on one node disturb each other when their files have the same name
