@@ -18,7 +18,7 @@ faulty()
     local ranks=$1 cases=$2 seed=$3
     export PIOLET_FAULTS=$4
     shift 4
-    engine_fuzz engine_run "$ranks" "faulty.$$" --alarm 30 --avoid "$ENGINE_LACKS" \
+    engine_fuzz engine_run "$ranks" "faulty.$$" --alarm 120 --avoid "$ENGINE_LACKS" \
         --seed "$seed" --cases "$cases" "${@:---faults}"
 }
 

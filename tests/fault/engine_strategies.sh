@@ -21,7 +21,7 @@ mapfile -t names < <(jq -r '.[].name' "$OUT")
 faulty()
 {
     export PIOLET_FAULTS=$5
-    engine_fuzz engine_run "$2" "faulty.$$" --alarm 30 --avoid "$ENGINE_LACKS" --strategy "$1" --faults \
+    engine_fuzz engine_run "$2" "faulty.$$" --alarm 120 --avoid "$ENGINE_LACKS" --strategy "$1" --faults \
         --seed "$4" --cases "$3" --kinds at,own,collective,nonblocking,splitcoll,ordered,write,read,view,hints
 }
 

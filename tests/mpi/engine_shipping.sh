@@ -92,7 +92,7 @@ fuzz_faults() # HOW
 {
     local plan
     for plan in "pwrite:?0.1=EIO" "pread:?0.1=EIO@0" "malloc:?0.03=ENOMEM" "fsync:?0.2=EIO pwrite:9+=ENOSPC@1"; do
-        PIOLET_FAULTS="$plan seed=$seed" fuzz 3 15 --alarm 30 --faults "$1"
+        PIOLET_FAULTS="$plan seed=$seed" fuzz 3 15 --alarm 120 --faults "$1"
     done
     PIOLET_FAULTS="pwrite:*=short pread:*=short" fuzz 3 30 "$1"
 }
