@@ -151,13 +151,15 @@ static int diff(const struct request *request)
 static bool print_event(void *context, const struct model_event *event)
 {
     (void)context;
-    char offset[24] = "-", size[24] = "-";
+    char offset[24] = "-", size[24] = "-", memory[40] = "";
     if (event->size >= 0)
         snprintf(size, sizeof size, "%lld", (long long)event->size);
     if (event->offset >= 0)
         snprintf(offset, sizeof offset, "%lld", (long long)event->offset);
-    printf("%5lld %4d %-28s %16s %10lld %14s\n", (long long)event->rank, event->step->file + 1, event->step->operation,
-           offset, (long long)event->tick, size);
+    if (event->memory > 0)
+        snprintf(memory, sizeof memory, " memory=%lld", (long long)event->memory);
+    printf("%5lld %4d %-28s %16s %10lld %14s%s\n", (long long)event->rank, event->step->file + 1,
+           event->step->operation, offset, (long long)event->tick, size, memory);
     return true;
 }
 

@@ -69,7 +69,7 @@ pl_status replay_write_head_coll(struct replay_run *run, struct pl_error *error)
         blockfile_fact(writer, "configuration", "%s", text_get(&label));
         blockfile_fact(writer, "start_ns", "%" PRId64, run->start_ns);
         if (run->model->layout_count > 0)
-            blockfile_fact(writer, "memory", "%s", run->extents.untold ? "partly contiguous" : "recorded");
+            blockfile_fact(writer, "memory_layout", "%s", run->extents.untold ? "partly contiguous" : "recorded");
         text_clear(&label);
     }
     environment_facts_coll(run->comm, run->job->directory, writer);

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # piolet replay makes the calls of the program that the model is of: the trace of the replay against the program's own,
-# call by call with offset, size, view, hints and order. Samples, targets without space, models that cannot be replayed.
+# call by call with offset, size, layout in memory, view, hints and order. Samples, targets without space, models that cannot be replayed.
 # proves: PHASE-10 PHASE-12
 # It would fail if a call had another argument or place in the order, if a file outside of the folder were touched or one
 # left behind, or if a rank hung where the target fails in the middle.
@@ -33,7 +33,7 @@ calls()
                     if (own) sub(/-[0-9a-f]*$/, "", name)
                     gsub(/[^A-Za-z0-9._-]|\\x01/, "_", name)
                     rest = rest " " name
-                } else if ($i !~ /^world_sequence=/) rest = rest " " $i
+                } else if ($i !~ /^world_sequence=|^memory="\.\.\."/) rest = rest " " $i
             }
             if ($4 > 0 && left_out[$4]) next
             if ($5 == "open") files[$4] = name
@@ -59,15 +59,24 @@ replayed()
     [ -z "$(ls -A target)" ] || fail "the replay left files: $(ls target)"
 }
 
+# layout WORD...: how accesses lay in memory in the replays so far
+layout() { [ "$(sed -n 's/^fact memory_layout //p' replay.out | xargs)" = "$*" ] || fail "layouts: $(grep memory_ replay.out)"; }
+
 replayed 4 "$PIOLET" btio --class S --file "$data" -o apps.out
+layout recorded
+grep -q ' memory="struct(' was/trace.0 || fail "the cells of btio have no layout"
 replayed 4 "$PIOLET" btio --class S --dumps 4 --subtype simple --file "$data" -o apps.out
 replayed 4 "$PIOLET" btio --class S --dumps 4 --subtype epio --file "$data" -o apps.out --hint cb_nodes=2
 replayed 4 "$PIOLET" madbench --pixels 640 --file "$data" -o apps.out
 replayed 4 "$PIOLET" madbench --pixels 320 --files unique --file "$data" -o apps.out
+rm replay.out
 for program in model_app replay_app; do
     expect_exit 0 "$compiler" -std=c11 -Wall -Wextra -Werror "$SOURCE/tests/mpi/$program.c" -o "$program"
     replayed 4 "./$program"
 done
+layout partly contiguous # replay_app passes addresses
+expect_in app.model "left_out=yes"
+expect_in "$ERR" "are made from contiguous buffers"
 if pkg-config --exists "hdf5-$PIOLET_MPI"; then # ranks that go different ways, and meet again
     read -ra hdf5 <<<"$(pkg-config --cflags --libs "hdf5-$PIOLET_MPI")"
     expect_exit 0 "$compiler" -std=c11 "$SOURCE/tests/mpi/software_hdf5.c" -o software_hdf5 "${hdf5[@]}"

@@ -1,8 +1,9 @@
 /* A program that asks MPI-IO for a little of everything, with numbers that a replay can be compared by: views of all
  * kinds, accesses by explicit offset, individual and shared pointer, non-blocking and split ones, files of groups of
- * ranks, and what is no access. */
+ * ranks, data that lie scattered in memory, and what is no access. */
 #include <mpi.h>
 
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -141,6 +142,59 @@ static void shared(void)
         MPI_File_delete("half.1", MPI_INFO_NULL);
 }
 
+static MPI_Datatype ready(MPI_Datatype type)
+{
+    MPI_Type_commit(&type);
+    return type;
+}
+
+/* Types are made anew in each turn: MPI uses their handles again. Some ranks have their data in one piece. */
+static void made_in_turn(MPI_File file, int turn)
+{
+    MPI_Datatype type = MPI_DOUBLE;
+    if (turn % 2 == 0)
+        MPI_Type_vector(4, 2, 3, MPI_DOUBLE, &type);
+    else if (rank > 0)
+        MPI_Type_create_hvector(2, 4, 64, MPI_DOUBLE, &type);
+    if (type != MPI_DOUBLE)
+        type = ready(type);
+    MPI_File_write_at_all(file, ((MPI_Offset)turn * size + rank) * 128, buffer, type == MPI_DOUBLE ? 16 : 2, type,
+                          MPI_STATUS_IGNORE);
+    if (type != MPI_DOUBLE)
+        MPI_Type_free(&type);
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+static void scattered(void)
+{
+    const int blocks[] = {3, 2, 4}, places[] = {-8, 0, 5}, equal[] = {8, 8};
+    const MPI_Aint addresses[] = {(MPI_Aint)(uintptr_t)buffer, (MPI_Aint)(uintptr_t)(buffer + 20)};
+    MPI_Datatype type, inner;
+    MPI_Request request;
+    MPI_File file = opened(MPI_COMM_WORLD, "memory.out", MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL);
+    for (int turn = 0; turn < TURNS; turn++)
+        made_in_turn(file, turn);
+    MPI_Type_indexed(3, blocks, places, MPI_DOUBLE, &type); /* begins before the buffer */
+    type = ready(type);
+    MPI_File_iwrite_at(file, 4096 + 72 * rank, buffer + 16, 1, type, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    MPI_File_read_at_all_begin(file, 0, buffer + 16, 1 + rank, type);
+    MPI_File_read_at_all_end(file, buffer + 16, MPI_STATUS_IGNORE);
+    MPI_Type_free(&type);
+    MPI_Type_contiguous(4, MPI_DOUBLE, &inner); /* in one piece, but for several */
+    MPI_Type_create_resized(inner, 0, 48, &type);
+    MPI_Type_free(&inner);
+    type = ready(type);
+    MPI_File_write_at(file, 8192 + 64 * rank, buffer, 1, type, MPI_STATUS_IGNORE);
+    MPI_File_write_at(file, 8192 + 64 * rank, buffer, 2, type, MPI_STATUS_IGNORE);
+    MPI_Type_free(&type);
+    MPI_Type_create_hindexed(2, equal, addresses, MPI_DOUBLE, &type); /* addresses are others in another run */
+    type = ready(type);
+    MPI_File_write_at(file, 16384 + 256 * rank, MPI_BOTTOM, 1, type, MPI_STATUS_IGNORE);
+    MPI_Type_free(&type);
+    MPI_File_close(&file);
+}
+
 int main(int argc, char **argv)
 {
     MPI_Init(&argc, &argv);
@@ -149,6 +203,7 @@ int main(int argc, char **argv)
     views();
     waits();
     shared();
+    scattered();
     MPI_Finalize();
     return 0;
 }

@@ -389,6 +389,60 @@ static void odd_calls(void **state)
     model_clear(&model);
 }
 
+/* ---- layouts in memory ---- */
+
+/* Two layouts in turn; the last rank has one of them and then one piece, and a text that is too long. */
+static struct tree_maker *use_layouts(int rank)
+{
+    struct tree_maker *maker = tree_new(rank, 4);
+    const int file = tree_file(maker, "a");
+    const int even = tree_detail(maker, "memory=\"vector(2,1,2,MPI_INT)\""),
+              odd = tree_detail(maker, "memory=\"indexed([1 2],[0 5],MPI_INT)\""),
+              long_one = tree_detail(maker, "memory=\"...\"");
+    tree_call(maker, "MPI_File_open", "open", file);
+    tree_loop(maker, 6);
+    tree_access(maker, "MPI_File_write_at_all", file, 24, 24 * rank, 192)->detail = even;
+    tree_comm(maker, 1, 1);
+    tree_access(maker, "MPI_File_write_at_all", file, 24, 24 * rank + 96, 192)->detail = rank < 3 ? odd : -1;
+    tree_comm(maker, 1, 1);
+    tree_end(maker);
+    tree_access(maker, "MPI_File_read_at_all", file, 48, 0, 0)->detail = rank == 3 ? long_one : -1;
+    return maker;
+}
+
+static bool take_layout(void *context, const struct model_event *event)
+{
+    if (event->step->access)
+        text_format(context, "%d", (int)event->memory);
+    return true;
+}
+
+static void layouts_do_not_part_ranks(void **state)
+{
+    (void)state;
+    struct model_builder *builder = model_builder_new();
+    struct model model;
+    struct pl_error error;
+    struct text text = {0}, first = {0}, last = {0};
+    for (int rank = 0; rank < 4; rank++)
+        use(use_layouts(rank), builder, NULL);
+    finish(builder, &model);
+    through_text(&model, &text);
+    for (int rank = 0; rank < 4; rank++)
+        use(use_layouts(rank), NULL, &model);
+    expect_in(text_get(&text), "memory 1 type=\"vector(2,1,2,MPI_INT)\"\n"
+                               "memory 2 type=\"indexed([1 2],[0 5],MPI_INT)\"\nmemory 3 left_out=yes\nsteps\n");
+    expect_in(text_get(&text), "loop 12\n  phase 1 count=12 numbers=1-12 ranks=0-3 weight=96 ");
+    assert_int_equal(model_expand(&model, 0, take_layout, &first, &error), PL_OK);
+    assert_int_equal(model_expand(&model, 3, take_layout, &last, &error), PL_OK);
+    assert_string_equal(text_get(&first), "1212121212120");
+    assert_string_equal(text_get(&last), "1010101010103");
+    text_clear(&first);
+    text_clear(&last);
+    text_clear(&text);
+    model_clear(&model);
+}
+
 /* ---- many ranks ---- */
 
 static void many_ranks(void **state)
@@ -419,6 +473,7 @@ int main(void)
         cmocka_unit_test(a_file_for_each_process),
         cmocka_unit_test(metadata_is_kept_apart),
         cmocka_unit_test(odd_calls),
+        cmocka_unit_test(layouts_do_not_part_ranks),
         cmocka_unit_test(many_ranks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

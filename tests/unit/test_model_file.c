@@ -50,6 +50,10 @@ static void wrong_files_are_told_by_line(void **state)
                  {"size=100", "size=-1", "m:8: size is negative for rank 0"},
                  {"offset=idP*100", "offset=-2", "m:8: offset is negative for rank 0"},
                  {"file=1 size", "file=2 size", "m:8: file=2 must be a whole number from 1 to 1"},
+                 {"offset=idP*100", "offset=idP*100 memory=idP", "m:8: memory is 1 for rank 1, and may be 0 at most"},
+                 {"steps\n", "memory 2 type=\"MPI_INT\"\nsteps\n", "m:5: this is memory 1"},
+                 {"steps\n", "memory 1\nsteps\n", "m:5: memory needs type= or left_out=yes"},
+                 {"0-3 file=1 name", "0-3 file=1 memory=0 name", "m:6: 'open' moves no data, and has memory="},
                  {"write_at ", "sync ", "m:8: 'sync' is no operation that moves data"},
                  {"\nend\n", "\n", "m:9: an 'end' is missing before it"},
                  {"end-steps 8 -", "end-steps 8 00", "m:10: the lines above have been changed"}};
