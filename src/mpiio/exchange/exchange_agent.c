@@ -153,10 +153,12 @@ static bool finish_io(struct exchange *exchange)
         return false;
     if (agent->io_error.status != PL_OK)
         exchange_note(exchange, &agent->io_error);
-    if (agent->asked)
+    if (agent->asked) {
+        exchange->memory->reads_sleep = agent->read_slept;
         exchange_desk_reply(exchange, agent->asked);
-    else
+    } else {
         agent->working->round = -1;
+    }
     agent->working = NULL;
     agent->asked = NULL;
     return true;

@@ -84,6 +84,7 @@ struct exchange_agent {
     struct exchange_window *working;
     struct exchange_desk *asked; /* reading: who waits for them */
     bool in_thread;
+    bool read_slept; /* the last read of a window had to wait for a device */
     struct pl_error io_error;
 };
 
@@ -138,7 +139,7 @@ void exchange_desk_reply(struct exchange *exchange, struct exchange_desk *desk);
 struct exchange_window *exchange_window_of(struct exchange_agent *agent, int64_t round); /* NULL: not in memory */
 
 /* ---- exchange_window.c. Writing and answering do system calls, perhaps in a thread: they touch nothing but the
- * window, the answer, and io_error ---- */
+ * window, the answer, read_slept, and io_error ---- */
 void exchange_window_open(struct exchange *exchange, struct exchange_window *window, int64_t round);
 void exchange_window_fill(struct exchange_window *window, const char *message);
 void exchange_window_write(struct exchange *exchange, struct exchange_window *window);

@@ -74,7 +74,7 @@ static void load(struct exchange *exchange, struct exchange_window *window, int6
                 note(&exchange->agent, &error);
             else if (done < stop - place && window->begin + place + done < window->file_end)
                 window->file_end = window->begin + place + done;
-            exchange->memory->reads_sleep = pool_sleeps() > sleeps;
+            exchange->agent.read_slept = pool_sleeps() > sleeps;
             cover_add(window->cover, place, stop - place);
         }
         place = some ? there_end : behind;
