@@ -61,9 +61,12 @@ static void json_reasons(struct json *json, const struct beffio_case *item)
 {
     char *copy = text_dup(text_get(&item->reasons)), *rest = copy, *line;
     json_array_begin(json, "reasons");
+    /* An indented line goes on with the reason before it. */
+    for (char *at = copy; at && (at = strstr(at, "\n  ")) != NULL;)
+        memmove(at, at + 2, strlen(at + 2) + 1);
     while (copy && (line = strsep(&rest, "\n")) != NULL)
         if (*line)
-            json_put_string(json, NULL, line + strspn(line, " "));
+            json_put_string(json, NULL, line);
     json_array_end(json);
     free(copy);
 }

@@ -5,6 +5,7 @@ import { type Block, blocksOf, derived, fact, number, param, type Report } from 
 import { h } from "../dom";
 import { caption, figure, type Table } from "../figure";
 import { bytes, digits, rate } from "../format";
+import { placeLabel, systemLabel } from "../systems";
 import type { View } from "../views";
 
 /** The same work by both; rates in MB/s. */
@@ -14,8 +15,9 @@ const isEngine = (mpiio: string | undefined): boolean => (mpiio ?? "").startsWit
 
 /** In each cell the engine's fastest, and the system's. */
 function fromPiobench(report: Report): Pair[] {
-  const pairs: Pair[] = [];
-  for (const { file, result } of derived(report, "piobench")) {
+  const pairs: Pair[] = [], tools = derived(report, "piobench");
+  for (const { file, result } of tools) {
+    const blocks = file.blocks.filter((b) => b.class === "Piobench"), place = placeLabel(report, blocks[0], tools.length > 1), at = place && `, ${place}`;
     const cells = new Map<string, any[]>();
     for (const p of result.points) {
       const key = JSON.stringify([p.op, p.distribution, p.file_bytes, p.block_bytes, p.ranks, p.mpi, p.conditions]);
@@ -24,7 +26,7 @@ function fromPiobench(report: Report): Pair[] {
     for (const points of cells.values()) {
       const system = points.find((p) => p.family === "system" && p.rate_mb_per_s > 0), naive = points.find((p) => p.family === "naive");
       const best = points.filter((p) => p.family !== "system" && p.family !== "naive" && p.rate_mb_per_s > 0).sort((a, b) => b.rate_mb_per_s - a.rate_mb_per_s)[0];
-      if (system && best) pairs.push({ source: "piobench", what: `${best.distribution}, ${bytes(best.block_bytes)}, ${best.ranks} ranks`, op: best.op, system: system.rate_mb_per_s, engine: best.rate_mb_per_s, by: best.algorithm, block: best.block_bytes, line: `${best.distribution}, ${best.ranks} ranks`, posix: naive?.rate_mb_per_s ?? NaN, blocks: file.blocks.filter((b) => b.class === "Piobench") });
+      if (system && best) pairs.push({ source: "piobench", what: `${best.distribution}, ${bytes(best.block_bytes)}, ${best.ranks} ranks${at}`, op: best.op, system: system.rate_mb_per_s, engine: best.rate_mb_per_s, by: best.algorithm, block: best.block_bytes, line: `${best.distribution}, ${best.ranks} ranks${at}`, posix: naive?.rate_mb_per_s ?? NaN, blocks });
     }
   }
   return pairs;
@@ -56,14 +58,21 @@ function fromTests(report: Report): Pair[] {
     entry.rates.set(isEngine(mpiio), { value: Number(value), mpiio, blocks });
     found.set(`${what} ${op}`, entry);
   };
+  // Of two systems none is compared with the other: what tells them apart is part of the case.
+  const placeOf = (blocks: Block[]) => systemLabel(report, blocks[0]);
   for (const { file, result } of derived(report, "kernel"))
     for (const c of result.cases) {
+      const blocks = file.blocks.filter((b) => b.class === "Kernel");
       const hints = Object.entries(c.hints ?? {}).map(([k, v]) => `${k}=${v}`);
-      const what = [c.testname, c.size, c.grid, c.distribution, c.block && `block ${c.block}`, c.update_frac && `update ${c.update_frac}`, ...hints, `${c.nprocs} ranks`, c.filesystem].filter(Boolean).join(", ");
-      for (const m of c.measures) put(what, m.key, c.mpiio, m.rate_mb_per_s, file.blocks.filter((b) => b.class === "Kernel"));
+      const what = [c.testname, c.size, c.grid, c.distribution, c.collective === "true" && "collective", c.block && `block ${c.block}`, c.update_frac && `update ${c.update_frac}`, ...hints, `${c.nprocs} ranks`, placeOf(blocks) || c.filesystem].filter(Boolean).join(", ");
+      for (const m of c.measures) put(what, m.key, c.mpiio, m.rate_mb_per_s, blocks);
     }
   for (const { file, result } of derived(report, "allav"))
-    for (const curve of result.curves) for (const p of curve.points) put(`${curve.testname}, block ${bytes(p.block_bytes)}, file ${bytes(p.file_bytes)}, ${curve.nprocs} ranks, ${curve.filesystem}`, curve.op === "w" ? "write" : curve.op === "r" ? "read" : curve.op, curve.mpiio, p.rate_mb_per_s, file.blocks.filter((b) => b.class === "Lowlevel"));
+    for (const curve of result.curves) {
+      const blocks = file.blocks.filter((b) => b.class === "Lowlevel"), op = curve.op === "w" ? "write" : curve.op === "r" ? "read" : curve.op;
+      const what = (p: any) => [curve.testname, curve.collective === "true" && "collective", curve.layout && curve.layout !== "strided" && curve.layout, `block ${bytes(p.block_bytes)}`, `file ${bytes(p.file_bytes)}`, `${curve.nprocs} ranks`, placeOf(blocks) || curve.filesystem].filter(Boolean).join(", ");
+      for (const p of curve.points) put(what(p), op, curve.mpiio, p.rate_mb_per_s, blocks);
+    }
   return [...found.values()].filter((entry) => entry.rates.size === 2).map((entry) => {
     const system = entry.rates.get(false)!, engine = entry.rates.get(true)!;
     return { source: "tests", what: entry.what, op: entry.op, system: system.value, engine: engine.value, by: engine.mpiio, posix: NaN, blocks: [...system.blocks, ...engine.blocks] };
@@ -128,7 +137,7 @@ export const compare: View = {
     return [
       h("p", { class: "lead" }, words(all)),
       ...(most.length ? [h("p", {}, "The limit, by 'piolet peak': ", most.map((limit) => `${limit.op} ${rate(limit.rate)} (${limit.where})`).join("; "), ".")] : []),
-      ...(lines.length ? [figure({ title: "Collective access by data block size", body: panels(ratioSpecs(lines)), caption: caption("Ratio of the engine's fastest algorithm to the system's MPI-IO, measured in alternation in one run. Above the line the engine is ahead.", lines[0].blocks), table: () => tableOf(lines) })] : []),
+      ...(lines.length ? [figure({ title: "Collective access by data block size", body: panels(ratioSpecs(lines)), caption: caption("Ratio of the engine's fastest algorithm to the system's MPI-IO, measured in alternation in one run. Above the line the engine is ahead.", lines.flatMap((p) => p.blocks)), table: () => tableOf(lines) })] : []),
       ...(shown.length ? [figure({ title: "Benchmarks and kernels", body: pairDots(shown), caption: caption(`Rates, MB = 10⁶ bytes; behind each row the ratio of engine to system${others.length > shown.length ? `; ${shown.length} of ${others.length} cases, the table has all` : ""}.`, others.flatMap((p) => p.blocks)), table: () => tableOf(others) })] : []),
     ];
   },

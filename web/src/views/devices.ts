@@ -13,7 +13,11 @@ const POINTS = 600; // more than a screen shows: neighbours are put together
 
 const isPhase = (set: ParameterSet): boolean => param(set, "kind") === "phase" || param(set, "kind") === "call";
 const seriesOf = (set: ParameterSet, key: string) => set.series.find((series) => series.key === key);
-const nameOf = (report: Report, block: Block): string => fact(block, "configuration") ?? fileLabel(report, block.file);
+/** The configuration; where two replays have the same, the files tell them apart. */
+function nameOf(report: Report, block: Block): string {
+  const name = fact(block, "configuration"), same = blocksOf(report, "Replay").filter((other) => fact(other, "configuration") === name);
+  return !name ? fileLabel(report, block.file) : same.some((other) => other.file !== block.file) ? `${name}, ${fileLabel(report, block.file)}` : name;
+}
 const repetitions = (block: Block): string[] => [...new Set(block.sets.map((set) => param(set, "repetition") ?? "1"))];
 const unitOf = (set: ParameterSet): string => (param(set, "kind") === "call" ? `${param(set, "operation") ?? "call"}${param(set, "step") ? ` (${param(set, "step")})` : ""}` : `phase ${param(set, "phase")}`);
 
@@ -27,9 +31,10 @@ interface Activity { at: number[]; columns: Record<string, number[]>; period: nu
 /** Sums of the samples in at most POINTS pieces of time. */
 function activity(set: ParameterSet, keys: string[]): Activity {
   const at = seriesOf(set, "at")?.sums ?? new Float64Array(0), step = Math.max(1, Math.ceil(at.length / POINTS));
+  const begin = Number.isFinite(number(set, "begin_ns")) ? number(set, "begin_ns") : at.length > 1 ? Math.max(0, 2 * at[0] - at[1]) : 0;
   const out: Activity = { at: [], period: [], columns: Object.fromEntries(keys.map((key) => [key, []])) };
   for (let i = 0; i < at.length; i += step) {
-    const end = Math.min(at.length, i + step), before = i > 0 ? at[i - 1] : at.length > 1 ? 2 * at[0] - at[1] : 0;
+    const end = Math.min(at.length, i + step), before = i > 0 ? at[i - 1] : begin;
     out.at.push(at[end - 1]);
     out.period.push(Math.max(1, at[end - 1] - before));
     for (const key of keys) { let sum = 0; const values = seriesOf(set, key)?.sums; for (let k = i; values && k < end; k++) sum += values[k]; out.columns[key].push(sum); }
@@ -52,13 +57,18 @@ function shownOf(report: Report, block: Block, device: string, repetition: strin
   return set ? { name: `${nameOf(report, block)}: ${device}`, activity: activity(set, ["read", "written", "reads", "writes", "busy", "queue"]), marks: spans(block, repetition) } : null;
 }
 
+/** Each sample is level over its period, so that a single one is seen too. */
+function levels(activity: Activity, value: (a: Activity, i: number) => number): { x: number; y: number }[] {
+  return activity.at.flatMap((end, i) => [end - activity.period[i], end].map((x) => ({ x, y: value(activity, i) })));
+}
+
 /** A row of panels for each metric; all have the same time axis, and those of a row the same other axis. */
 function metricRows(list: Shown[]): HTMLElement[] {
   const max = Math.max(1, ...list.flatMap((item) => [...item.activity.at, ...item.marks.map((mark) => mark.to)]));
   return METRICS.map((metric) => panels(list.map((item): ChartSpec => ({
     title: `${metric.title}, ${item.name}`, label: `${metric.title} of ${item.name}`, height: metric.height, spans: item.marks,
     x: { label: "time since the start of the replay", unit: "ns", min: 0, max }, y: metric.axis,
-    lines: metric.lines.map(([name, colour, value]) => ({ name, colour, marker: "none", area: true, points: item.activity.at.map((x, i) => ({ x, y: value(item.activity, i) })) })),
+    lines: metric.lines.map(([name, colour, value]) => ({ name, colour, marker: "none", area: true, points: levels(item.activity, value) })),
   }))));
 }
 

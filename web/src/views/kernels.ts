@@ -5,7 +5,7 @@ import { type Block, blocksOf, derived, fileLabel, type ParameterSet, type Repor
 import { h } from "../dom";
 import { caption, figure, type Table } from "../figure";
 import { bytes, digits, rate, time } from "../format";
-import { systemLabel } from "../systems";
+import { placeLabel, systemLabel } from "../systems";
 import type { View } from "../views";
 
 interface Case { file: ResultFile; blocks: Block[]; facets: string[]; name: string; mpiio: string; result: any }
@@ -90,10 +90,10 @@ function slowest(set: ParameterSet): { key: string; ns: number }[] {
   return [...most].filter(([, ns]) => ns > 0).map(([key, ns]) => ({ key, ns }));
 }
 
-function applicationFigure(block: Block): HTMLElement {
+function applicationFigure(report: Report, block: Block): HTMLElement {
   const list: Bar[] = block.sets.flatMap((set) => slowest(set).map(({ key, ns }, i) => ({ label: key.replace(/_/g, " "), group: block.sets.length > 1 ? `set ${set.set}` : undefined, value: ns, colour: i, text: time(ns) })));
   return figure({
-    title: block.testname, body: bars(list, `times of ${block.testname}`),
+    title: [block.testname, placeLabel(report, block, blocksOf(report, "Apps").length > 1)].filter(Boolean).join(", "), body: bars(list, `times of ${block.testname}`),
     caption: caption("Time of the slowest rank in each part of the run.", [block]),
     table: () => ({ name: `times ${block.testname}`, columns: ["set", "rank", "time", "ns"], rows: block.sets.flatMap((set) => set.times.map(([rank, key, ns]) => [set.set, rank, key, ns])) }),
   });
@@ -102,5 +102,5 @@ function applicationFigure(block: Block): HTMLElement {
 export const kernels: View = {
   id: "kernels", title: "Kernels", about: "Matrices, out-of-core and irregular access, applications: by size, grid, distribution and hints.",
   applies: (report) => derived(report, "kernel").some(({ result }) => result.cases.length > 0) || blocksOf(report, "Apps").some((block) => block.sets.length > 0),
-  render: (report) => [...[...casesOf(report)].map(([test, cases]) => kernelFigure(test, cases)), ...blocksOf(report, "Apps").filter((block) => block.sets.length).map(applicationFigure)],
+  render: (report) => [...[...casesOf(report)].map(([test, cases]) => kernelFigure(test, cases)), ...blocksOf(report, "Apps").filter((block) => block.sets.length).map((block) => applicationFigure(report, block))],
 };

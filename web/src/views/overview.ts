@@ -28,7 +28,7 @@ function rateCards(report: Report): Card[] {
       const sure = big.filter((p: any) => p.error_mb_per_s < 0.5 * p.rate_mb_per_s);
       const best = (sure.length ? sure : big).sort((a: any, b: any) => b.rate_mb_per_s - a.rate_mb_per_s)[0];
       if (!best) return [];
-      return [{ value: rate(best.rate_mb_per_s), size: best.rate_mb_per_s, ...trust(file, best), where: joined(systemLabel(report, file.blocks[0]), `${best.curve.testname}, blocks of ${bytes(best.block_bytes)}, file of ${bytes(best.file_bytes)}`) }];
+      return [{ value: rate(best.rate_mb_per_s), size: best.rate_mb_per_s, ...trust(file, best), where: joined(systemLabel(report, file.blocks[0]), `${best.curve.testname}${best.curve.collective === "true" ? ", collective" : ""}, blocks of ${bytes(best.block_bytes)}, file of ${bytes(best.file_bytes)}`) }];
     }),
   }));
 }
@@ -73,11 +73,15 @@ function engineCard(report: Report): Card {
 }
 
 function predictionCard(report: Report): Card {
-  const entries = blocksOf(report, "Prediction").flatMap((block) => block.sets.filter((set) => param(set, "kind") === "total").map((set) => ({
-    value: time(number(set, "time_ns")), size: -number(set, "time_ns"),
-    where: joined(fact(block, "program"), param(set, "configuration")),
-    verdict: param(set, "place") === "1" ? "best" : `place ${param(set, "place") ?? "–"}`, good: param(set, "place") === "1",
-  })));
+  const blocks = blocksOf(report, "Prediction");
+  const entries = blocks.flatMap((block) => {
+    const totals = block.sets.filter((set) => param(set, "kind") === "total"), ranked = totals.length > 1; // one alone is not the best of any
+    return totals.map((set) => ({
+      value: time(number(set, "time_ns")), size: -number(set, "time_ns"),
+      where: joined(blocks.length > 1 && fileLabel(report, block.file), fact(block, "program"), param(set, "configuration")),
+      verdict: ranked ? (param(set, "place") === "1" ? "best" : `place ${param(set, "place") ?? "–"}`) : undefined, good: ranked && param(set, "place") === "1" ? true : undefined,
+    }));
+  });
   return { label: "Predicted I/O time", link: "prediction", entries };
 }
 

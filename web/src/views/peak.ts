@@ -31,7 +31,7 @@ function specs(list: Measured[]): ChartSpec[] {
 }
 
 function metadata(report: Report): { bars: Bar[]; blocks: Block[]; table: Table } {
-  const rows = blocksOf(report, "Peak").flatMap((block) => block.sets.filter((set) => !Number.isFinite(number(set, "bytes"))).flatMap((set) => set.series.filter((series) => series.unit === "ns" && series.count > 0).map((series) => ({ block, set, series, s: statistics(series, wholeRegion(series)) }))));
+  const rows = blocksOf(report, "Peak").flatMap((block) => block.sets.filter((set) => param(set, "kind") !== "device" && !Number.isFinite(number(set, "bytes"))).flatMap((set) => set.series.filter((series) => series.unit === "ns" && series.count > 0).map((series) => ({ block, set, series, s: statistics(series, wholeRegion(series)) }))));
   return {
     blocks: rows.map((row) => row.block),
     bars: rows.map((row, i) => ({ label: `${param(row.set, "operation") ?? row.series.key}, process ${row.series.rank}`, group: placeOf(report, row.block), value: row.s.median, low: row.s.p5, high: row.s.p95, colour: i, text: `${time(row.s.median)}   ${digits(1e9 / row.s.mean, 3)}/s` })),

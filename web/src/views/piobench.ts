@@ -55,19 +55,28 @@ function tableOf(run: Run): Table {
 }
 
 function runFigures(run: Run): HTMLElement[] {
-  const blocks = run.file.blocks.filter((b) => b.class === "Piobench"), rows = [...new Set(run.points.map((p) => rowOf(run, p)))], names = [...new Set(run.points.map((p) => labelOf(run, p)))];
+  const blocks = run.file.blocks.filter((b) => b.class === "Piobench"), rows = [...new Set(run.points.map((p) => rowOf(run, p)))];
   const place = h("div", {}), show = (i: number) => place.replaceChildren(matrix(run, rows[i]));
   show(0);
-  const suffix = run.place ? `, ${run.place}` : "", ops = [...new Set(run.points.map((p) => p.op as string))];
+  const suffix = run.place ? `, ${run.place}` : "";
   return [
     figure({ title: `Matrix${suffix}`, body: [h("div", { class: "controls" }, chooser("case", rows, 0, show)), place], caption: caption("Bytes moved over the mean time from the first start to the last end. The darker, the nearer to the fastest of the column; the fastest is bold. * was warned of.", blocks), table: () => tableOf(run) }),
-    ...ops.map((op) => figure({ title: `Rate by block size, ${op}${suffix}`, body: panels(lines(run, rows.filter((row) => row.startsWith(op)), names)), caption: caption("All panels have the same axes; bars are 90 % confidence of the mean.", blocks), table: () => tableOf(run) })),
     run.findings.length ? h("div", { class: "findings" }, h("h3", {}, `Findings${suffix}`), h("ul", {}, run.findings.map((text) => h("li", {}, text)))) : h("div", {}),
   ];
+}
+
+/** All runs in one figure, as panels of a figure have the same axes. */
+function lineFigure(all: Run[], op: string): HTMLElement {
+  const names = [...new Set(all.flatMap((run) => run.points.map((p) => labelOf(run, p))))], tables = () => all.map(tableOf);
+  const specs = all.flatMap((run) => lines(run, [...new Set(run.points.filter((p) => p.op === op).map((p) => rowOf(run, p)))], names));
+  return figure({ title: `Rate by block size, ${op}`, body: panels(specs), caption: caption("All panels have the same axes; bars are 90 % confidence of the mean.", all.flatMap((run) => run.file.blocks.filter((b) => b.class === "Piobench"))), table: () => ({ ...tables()[0], name: `piobench ${op}`, columns: ["file", ...tables()[0].columns], rows: tables().flatMap((table, i) => table.rows.map((row) => [all[i].file.path, ...row])) }) });
 }
 
 export const piobench: View = {
   id: "piobench", title: "Collective algorithms", about: "PIOBENCH: algorithms of collective I/O over distributions and data block sizes.",
   applies: (report) => derived(report, "piobench").some(({ result }) => result.points.length > 0),
-  render: (report) => runs(report).flatMap(runFigures),
+  render: (report) => {
+    const all = runs(report).filter((run) => run.points.length > 0), ops = [...new Set(all.flatMap((run) => run.points.map((p) => p.op as string)))];
+    return [...all.flatMap(runFigures), ...ops.map((op) => lineFigure(all, op))];
+  },
 };

@@ -1,6 +1,6 @@
 // Predictions (PHASE-11, PHASE-12): which configuration is fastest, phase by phase, with usage and errors.
 import { type Bar, bars } from "../bars";
-import { type Block, blocksOf, fact, number, param, type ParameterSet, type Report } from "../data";
+import { type Block, blocksOf, fact, fileLabel, number, param, type ParameterSet, type Report } from "../data";
 import { h } from "../dom";
 import { caption, figure, type Table } from "../figure";
 import { bytes, digits, time } from "../format";
@@ -10,7 +10,10 @@ const setsOf = (block: Block, kind: string): ParameterSet[] => block.sets.filter
 const configurations = (block: Block): string[] => [...new Set(block.sets.map((set) => param(set, "configuration") ?? ""))];
 const megabytes = (value: number): number => value / 1e6;
 
-function ranking(block: Block): HTMLElement | null {
+/** ", FILE" where the page holds several predictions. */
+const sourceOf = (report: Report, block: Block): string => (blocksOf(report, "Prediction").length > 1 ? `, ${fileLabel(report, block.file)}` : "");
+
+function ranking(report: Report, block: Block): HTMLElement | null {
   const totals = [...setsOf(block, "total")].sort((a, b) => number(a, "place") - number(b, "place") || number(a, "time_ns") - number(b, "time_ns"));
   if (!totals.length) return null;
   const list: Bar[] = totals.map((set) => ({
@@ -19,7 +22,7 @@ function ranking(block: Block): HTMLElement | null {
   }));
   const reasons = totals.filter((set) => param(set, "reason") || param(set, "tie_with")).map((set) => h("li", {}, h("b", {}, param(set, "configuration") ?? ""), ": ", param(set, "reason") ?? "", param(set, "tie_with") ? ` No sure difference to ${param(set, "tie_with")}.` : ""));
   return figure({
-    title: `Ranking${fact(block, "program") ? `: ${fact(block, "program")}` : ""}`, body: [bars(list, "estimated I/O time"), reasons.length ? h("ul", { class: "reasons" }, reasons) : null],
+    title: `Ranking${fact(block, "program") ? `: ${fact(block, "program")}` : ""}${sourceOf(report, block)}`, body: [bars(list, "estimated I/O time"), reasons.length ? h("ul", { class: "reasons" }, reasons) : null],
     caption: caption("Estimated I/O time of the whole program, the shortest first; thin bars are 95 % intervals.", [block]),
     table: () => ({ name: "ranking", columns: ["place", "configuration", "time ns", "low ns", "high ns", "tie with", "decides", "reason"], rows: totals.map((set) => [number(set, "place"), param(set, "configuration"), number(set, "time_ns"), number(set, "time_low_ns"), number(set, "time_high_ns"), param(set, "tie_with"), param(set, "decides"), param(set, "reason")]) }),
   });
@@ -46,19 +49,19 @@ function wholeTable(block: Block): Table {
   return { name: "prediction", columns: keys, rows: setsOf(block, "phase").map((set) => keys.map((key) => (Number.isFinite(number(set, key)) ? number(set, key) : param(set, key)))) };
 }
 
-function usage(block: Block): HTMLElement | null {
+function usage(report: Report, block: Block): HTMLElement | null {
   const sets = setsOf(block, "phase").filter((set) => Number.isFinite(number(set, "usage_percent")));
   if (!sets.length) return null;
   const names = configurations(block);
   const list: Bar[] = sets.map((set) => ({ group: `phase ${param(set, "phase")}${param(set, "words") ? `: ${param(set, "words")}` : ""}`, label: param(set, "configuration") ?? "", value: number(set, "usage_percent"), text: `${digits(number(set, "usage_percent"))} %`, colour: names.indexOf(param(set, "configuration") ?? "") })).sort((a, b) => a.group.localeCompare(b.group, undefined, { numeric: true }));
-  return figure({ title: "Usage of the devices", body: bars(list, "usage", Math.max(100, ...list.map((bar) => bar.value))), caption: caption("Bandwidth of the phase over the peak of the devices (equation 5). A low value says that another configuration or another way of access could be faster.", [block]), table: () => wholeTable(block) });
+  return figure({ title: `Usage of the devices${sourceOf(report, block)}`, body: bars(list, "usage", Math.max(100, ...list.map((bar) => bar.value))), caption: caption("Bandwidth of the phase over the peak of the devices (equation 5). A low value says that another configuration or another way of access could be faster; a value far above 100 % says that memory, not the devices, took or gave the bytes.", [block]), table: () => wholeTable(block) });
 }
 
 export const prediction: View = {
   id: "prediction", title: "Prediction", about: "How long the program's I/O would take on each configuration, and why.",
   applies: (report: Report) => blocksOf(report, "Prediction").some((block) => block.sets.length > 0),
   render: (report) => blocksOf(report, "Prediction").flatMap((block) => [
-    ranking(block), usage(block),
-    figure({ title: "Phase by phase", body: configurations(block).map((name) => phaseTable(block, name)), caption: caption("BW_CH: bandwidth of the replayed phase; BW_PK: peak of the devices for its operations; usage: their ratio; errors: against the program's own run. Marked: more than 10 %.", [block]), table: () => wholeTable(block) }),
+    ranking(report, block), usage(report, block),
+    figure({ title: `Phase by phase${sourceOf(report, block)}`, body: configurations(block).map((name) => phaseTable(block, name)), caption: caption("BW_CH: bandwidth of the replayed phase; BW_PK: peak of the devices for its operations; usage: their ratio; errors: against the program's own run. Marked: more than 10 %.", [block]), table: () => wholeTable(block) }),
   ]).filter((element): element is HTMLElement => element !== null),
 };
