@@ -81,11 +81,12 @@ static void make_data(struct replay_run *run)
 }
 
 /* The program computed for so long before this call or communication, on the average. Computing, not sleeping: it keeps
- * the data near and the core busy. */
+ * the data near and the core busy. Where ranks go different ways, as in HDF5, the mean over them is mostly the waiting
+ * of the others. */
 static void pace(struct replay_run *run, const struct model_step *step)
 {
     enum { CHUNK = 512 };
-    if (run->job->pace == REPLAY_FAST || run->is_paced || step->observed.calls < 1)
+    if (run->job->pace == REPLAY_FAST || !run->aligned || run->is_paced || step->observed.calls < 1)
         return;
     int64_t gap = (int64_t)(step->observed.gap_ns / (double)step->observed.calls);
     if (run->job->pace == REPLAY_SHORT && gap > REPLAY_SHORT_NS)
