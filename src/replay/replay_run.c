@@ -164,7 +164,8 @@ static void begin_repetition(struct replay_run *run, int64_t repetition)
     run->repetition = repetition;
     run->failure.status = PL_OK;
     run->stopped = false;
-    run->phase_unit = run->paced_leaf = -1;
+    run->phase_unit = -1;
+    run->is_paced = false;
     run->finished_units = run->written_units = run->depth = 0;
     run->flushed_ns = 0;
     run->folder[0] = '\0';

@@ -81,7 +81,7 @@ struct replay_run {
     bool is_stale;                     /* the buffer was written since it was made anew */
     int64_t changed;                   /* word of the buffer that was changed last */
     int64_t idle_ns;                   /* since when no call is under way */
-    int paced_leaf;                    /* the call before which the computing was done already */
+    bool is_paced;                     /* the computing before the next call was done before communication */
     struct replay_pending *gathered;   /* waits that follow each other, not called yet */
     int gathered_count, gathered_room;
     const struct model_step *gathered_step;

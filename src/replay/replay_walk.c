@@ -80,34 +80,13 @@ static void make_data(struct replay_run *run)
     run->is_stale = false;
 }
 
-static const struct model_step *first_leaf(const struct model_step *step)
-{
-    while (step->kind == MODEL_LOOP && step->count > 0)
-        step = &step->body[0];
-    return step;
-}
-
-/* What comes behind a step: behind the last one of a loop that is its first, but for the last turn. */
-static const struct model_step *behind(const struct model_step *steps, int count, bool is_loop, int leaf)
-{
-    for (int i = 0; i < count; i++) {
-        if (steps[i].kind == MODEL_LOOP) {
-            const struct model_step *found = behind(steps[i].body, steps[i].count, true, leaf);
-            if (found)
-                return found;
-        } else if (steps[i].leaf == leaf) {
-            return i + 1 < count ? first_leaf(&steps[i + 1]) : is_loop ? first_leaf(&steps[0]) : NULL;
-        }
-    }
-    return NULL;
-}
-
 /* The program computed for so long before this call or communication, on the average. Computing, not sleeping: it keeps
- * the data near and the core busy. */
+ * the data near and the core busy. Where ranks go different ways, as in HDF5, the mean over them is mostly the waiting
+ * of the others. */
 static void pace(struct replay_run *run, const struct model_step *step)
 {
     enum { CHUNK = 512 };
-    if (run->job->pace == REPLAY_FAST || step->observed.calls < 1 || run->paced_leaf == step->leaf)
+    if (run->job->pace == REPLAY_FAST || !run->aligned || run->is_paced || step->observed.calls < 1)
         return;
     int64_t gap = (int64_t)(step->observed.gap_ns / (double)step->observed.calls);
     if (run->job->pace == REPLAY_SHORT && gap > REPLAY_SHORT_NS)
@@ -155,9 +134,8 @@ static void comm_step_coll(struct replay_run *run, const struct model_step *step
 {
     replay_call_flush(run);
     make_data(run);
-    const struct model_step *next = behind(run->model->steps, run->model->step_count, false, step->leaf);
     pace(run, step);
-    run->paced_leaf = next ? next->leaf : -1;
+    run->is_paced = true;
     run->done[step->leaf]++;
     if (run->aligned && replay_plan_is_world(run->model, step)) {
         meet_coll(run, step);
@@ -261,7 +239,7 @@ static void do_step_coll(struct replay_run *run, const struct model_step *step, 
         loop_step_coll(run, step, told || tells);
     } else {
         pace(run, step);
-        run->paced_leaf = -1;
+        run->is_paced = false;
         replay_call_do(run, step, run->done[step->leaf]++);
         run->idle_ns = replay_now_ns();
     }
