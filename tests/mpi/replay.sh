@@ -49,7 +49,7 @@ replayed()
     rm -rf was is
     expect_exit 0 "$PIOLET" trace --full -n "$ranks" -o was -- "$@"
     expect_exit 0 "$PIOLET" model was -o app.model
-    expect_exit 0 "$PIOLET" trace --full -n "$ranks" -o is -- "$PIOLET" replay app.model --all --on target -o replay.out
+    expect_exit 0 "$PIOLET" trace --full -n "$ranks" -o is -- "$PIOLET" replay app.model --all --pace fast --on target -o replay.out
     for ((rank = 0; rank < ranks; rank++)); do
         calls was $rank "" >wanted
         calls is $rank own >made
