@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -70,13 +71,34 @@ static pl_status write_report(struct report *report, const struct command *comma
     return report_write_page(report, template, stream, error);
 }
 
-/* Under a name beside the output, which is replaced when all is written: a page is whole or as it was. */
+/* A device, a pipe or a link stays what it is: the page is written into it. */
+static bool is_replaced(const char *path)
+{
+    struct stat found;
+    return lstat(path, &found) != 0 || S_ISREG(found.st_mode);
+}
+
+/* An option's slip must not cost results. */
+static const char *input_that_is_output(const struct command *command, char **paths, int count)
+{
+    struct stat output, input;
+    if (strcmp(command->output, "-") == 0 || stat(command->output, &output) != 0)
+        return NULL;
+    for (int i = 0; i < count; i++)
+        if (stat(paths[i], &input) == 0 && input.st_dev == output.st_dev && input.st_ino == output.st_ino)
+            return paths[i];
+    return NULL;
+}
+
+/* A file is written under a name beside it and replaced when all is there: a page is whole or as it was. */
 static int write_output(struct report *report, const struct command *command)
 {
-    char name[PATH_MAX];
+    char name[PATH_MAX], part[32] = "";
     struct pl_error error;
-    const bool standard = strcmp(command->output, "-") == 0;
-    if (!standard && snprintf(name, sizeof name, "%s.%ld.part", command->output, (long)getpid()) >= PATH_MAX)
+    const bool standard = strcmp(command->output, "-") == 0, replaced = !standard && is_replaced(command->output);
+    if (replaced)
+        snprintf(part, sizeof part, ".%ld.part", (long)getpid());
+    if (snprintf(name, sizeof name, "%s%s", command->output, part) >= PATH_MAX)
         return cli_usage_error(&cli_verb_report, "--output: the name is too long");
     FILE *stream = standard ? stdout : fopen(name, "w");
     if (!stream) {
@@ -85,12 +107,12 @@ static int write_output(struct report *report, const struct command *command)
     }
     pl_status status = write_report(report, command, stream, &error);
     errno = 0;
-    const bool broken = ferror(stream) || (standard ? fflush(stream) : fclose(stream)) != 0;
-    if (status == PL_OK && (broken || (!standard && rename(name, command->output) != 0)))
+    const bool failed = ferror(stream), broken = (standard ? fflush(stream) : fclose(stream)) != 0 || failed;
+    if (status == PL_OK && (broken || (replaced && rename(name, command->output) != 0)))
         status = pl_fail_errno(&error, errno ? errno : EIO, "cannot write '%s'", command->output);
     if (status == PL_OK)
         return CLI_OK;
-    if (!standard)
+    if (replaced)
         unlink(name);
     cli_complain(&cli_verb_report, "%s", error.text);
     return CLI_FAILED;
@@ -102,6 +124,9 @@ static int report_run(int argc, char **argv)
     const int wrong = parse(&command, argc, argv);
     if (wrong)
         return wrong;
+    const char *input = input_that_is_output(&command, argv + optind, argc - optind);
+    if (input)
+        return cli_usage_error(&cli_verb_report, "--output: the page would replace '%s', one of its files", input);
     struct report report;
     struct pl_error error;
     char made[64];

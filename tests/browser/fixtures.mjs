@@ -33,6 +33,7 @@ export function peak(path) {
         return { params: { operation, access, request_bytes: request, file_bytes: bytes, direct: "no", processes: 1, bytes }, times: [[0, `${operation}_time`, Math.round((bytes * 1e3) / rate)]], series: [{ key: operation[0], values: times(64, (request * 1e3) / rate) }] };
       }))),
       ...["create", "open", "stat", "unlink", "fsync"].map((operation, i) => ({ params: { operation }, series: [{ key: operation, values: times(200, 8000 * (i + 1)) }] })),
+      { params: { kind: "device", device: "disk" }, series: ["at", "busy", "queue"].map((key) => ({ key, values: [100_000_000] })) },
     ],
   })));
 }

@@ -50,6 +50,7 @@ async function everyView() {
     const pixels = coloured(readPng(await page.picture(`#${id}`)));
     assert.ok(pixels > (id === "sources" ? 20 : 300), `the view ${id} is blank: ${pixels} coloured pixels`);
   }
+  assert.ok(!(await page.run(`document.querySelector("#peak").textContent`)).includes("busy, process"), "samples of the device stand among metadata operations");
   assert.deepEqual(await page.run(`[...document.querySelectorAll("figure")].filter((f) => f.querySelector("figcaption").textContent.length < 40 || !f.querySelector("details") || !f.querySelector("[aria-label*=CSV]")).map((f) => f.querySelector("h3").textContent)`), [], "figures without caption, table or CSV");
   assert.equal(await page.run(`[...document.querySelectorAll("canvas, .chart svg")].filter((e) => !e.closest("[aria-label]")).length`), 0, "pictures without a name");
   await close(page);

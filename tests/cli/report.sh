@@ -48,6 +48,17 @@ expect_exit 2 "$PIOLET" report noise.out -o plain.html
 expect_in plain.html 'Raw times'
 [ -z "$(ls ./*.part 2>/dev/null)" ] || fail "a part of a page was left behind"
 
+# Neither results nor a pipe are replaced by a page.
+cp try.out kept.out
+expect_exit 2 "$PIOLET" report --plain kept.out -o kept.out
+cmp -s try.out kept.out || fail "the page replaced its results"
+mkfifo pipe
+timeout 30 cat pipe >through.html &
+expect_exit 0 "$PIOLET" report --plain try.out -o pipe
+wait
+expect_in through.html 'Raw times'
+[ -p pipe ] || fail "the pipe was replaced"
+
 # With charts: everything is in the file, deflated.
 if [ -f "$BINARY/share/piolet/report.html" ]; then
     expect_exit 0 "$PIOLET" report try.out -o page.html

@@ -83,14 +83,15 @@ function pairs(report: Report): Pair[] {
   return [...fromPiobench(report), ...fromGpfs(report), ...fromTests(report)];
 }
 
-/** The device's best rate by operation, from Peak blocks: MB/s. */
+/** The device's best rate by operation and system, from Peak blocks: MB/s. */
 export function limits(report: Report): { op: string; rate: number; where: string }[] {
   const best = new Map<string, { op: string; rate: number; where: string }>();
   for (const block of blocksOf(report, "Peak"))
     for (const set of block.sets) {
       const op = param(set, "operation") ?? "", slowest = Math.max(0, ...set.times.filter(([, key]) => key === `${op}_time`).map(([, , ns]) => ns));
       const value = slowest > 0 ? (number(set, "bytes") * 1e3) / slowest : NaN;
-      if (value > (best.get(op)?.rate ?? 0)) best.set(op, { op, rate: value, where: `${fact(block, "filesystem") ?? ""}, ${param(set, "access") ?? ""} ${bytes(number(set, "request_bytes"))}` });
+      const key = `${op} ${placeLabel(report, block, false)}`;
+      if (value > (best.get(key)?.rate ?? 0)) best.set(key, { op, rate: value, where: `${fact(block, "filesystem") ?? ""}, ${param(set, "access") ?? ""} ${bytes(number(set, "request_bytes"))}` });
     }
   return [...best.values()];
 }

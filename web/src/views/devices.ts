@@ -104,7 +104,7 @@ function phaseFigure(report: Report, list: Block[]): HTMLElement | null {
   const keys = ["kind", "phase", "step", "operation", "operations", "count", "executed", "weight_bytes", "read_bytes", "written_bytes", "repetition", "total_ns", "total_low_ns", "total_high_ns"];
   return figure({
     title: `Replayed phases${fact(list[0], "program") ? `: ${fact(list[0], "program")}` : ""}`, body: bars(rows, "time of replayed phases"),
-    caption: caption("Estimate for all executions in the program, of the slowest rank; thin bars are 95 % intervals.", list),
+    caption: caption("Estimate for all executions in the program, of the slowest rank, from the first repetition; thin bars are 95 % intervals. The table has all repetitions.", list),
     table: () => ({ name: "replay", columns: ["configuration", ...keys], rows: list.flatMap((block, b) => block.sets.filter(isPhase).map((set) => [names[b], ...keys.map((key) => (Number.isFinite(number(set, key)) ? number(set, key) : param(set, key)))])) }),
   });
 }
