@@ -1,5 +1,5 @@
-/* Two programs for bench/predict. `segments FILE`: as IOR does it, segments of a block of each rank, moved in transfers by
- * collective calls, read back by another rank than wrote. `mixed FILE`: writes and reads in turns, of two files. */
+/* Two programs for bench/predict. `segments FILE`: as IOR does it, segments of a block of each rank, moved in transfers
+ * by collective calls, read back by another rank than wrote. `mixed FILE`: writes and reads in turns, of two files. */
 #include <mpi.h>
 
 #include <stdio.h>
