@@ -131,6 +131,7 @@ static pl_status judge(const struct access *access, int code, const MPI_Status *
 }
 
 /* Requests and split accesses keep their buffer until they are over. */
+/* NOLINTNEXTLINE(readability-non-const-parameter): the split access keeps it */
 static pl_status keep(struct replay_run *run, const struct access *access, int buffer, char *data, MPI_Request request,
                       int code, struct pl_error *error)
 {

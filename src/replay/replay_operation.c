@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* NOLINTBEGIN(readability-non-const-parameter): all have the same parameters, also those that do not need them */
+
 /* ---- accesses ---- */
 
 #define PARAMETERS                                                                                                     \
@@ -96,6 +98,8 @@ static int call_seek_shared PARAMETERS
     UNUSED;
     return MPI_File_seek_shared(file, offset, count);
 }
+
+/* NOLINTEND(readability-non-const-parameter) */
 
 /* ---- waits ---- */
 

@@ -241,7 +241,8 @@ pl_status replay_plan_make(const struct model *model, const int *phases, int pha
     plan.unit_of_leaf = malloc(((size_t)model->leaf_count + 1) * sizeof *plan.unit_of_leaf);
     plan.unit_of_phase = calloc((size_t)model->phase_count + 1, sizeof *plan.unit_of_phase);
     plan.phase_of_leaf = calloc((size_t)model->leaf_count + 1, sizeof *plan.phase_of_leaf);
-    plan.operations = calloc((size_t)model->leaf_count + 1, sizeof *plan.operations);
+    plan.operations = calloc((size_t)model->leaf_count + 1,
+                             sizeof *plan.operations); /* NOLINT(bugprone-sizeof-expression) */
     plan.files = calloc((size_t)model->file_count + 1, sizeof *plan.files);
     if (status == PL_OK &&
         (!plan.unit_of_leaf || !plan.unit_of_phase || !plan.phase_of_leaf || !plan.files || !plan.operations))

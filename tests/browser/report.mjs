@@ -153,6 +153,7 @@ async function hostile() {
 
 async function broken() {
   const page = await open("broken.html");
+  await page.show("overview");
   const text = await page.run("document.querySelector('#overview').textContent");
   for (const name of ["broken.out", "noise.out", "empty.out", "broken.model", "no-such-file"]) assert.ok(text.includes(name), `${name} is not among the warnings`);
   await page.show("rates");
