@@ -156,8 +156,8 @@ static struct replay_file *add_file(struct replay_run *run, const struct replay_
 }
 
 /* Everything that only concerns this rank. */
-static pl_status make_file(struct replay_run *run, const struct model_step *step, int64_t n, struct replay_open *open,
-                           struct text *detail, struct replay_file *file, MPI_Info *info, struct pl_error *error)
+static pl_status make_file(struct replay_run *run, const struct model_step *step, int64_t n, struct text *detail,
+                           struct replay_file *file, MPI_Info *info, struct pl_error *error)
 {
     char path[REPLAY_PATH_MAX];
     struct text name = {0};
@@ -169,7 +169,6 @@ static pl_status make_file(struct replay_run *run, const struct model_step *step
         status = pl_fail(error, PL_E_NOMEM, "not enough memory");
     if (status == PL_OK)
         status = make_info(run, text_get(detail), info, error);
-    (void)open;
     return status;
 }
 
@@ -208,7 +207,7 @@ void replay_file_open_coll(struct replay_run *run, const struct model_step *step
     model_render(step->detail, run->rank, n, &detail, &error);
     if (replay_open_parse(text_get(&detail), run->rank, run->ranks, &open, &error) == PL_OK &&
         replay_file_comm_coll(run, &open, &file.comm, &error) == PL_OK) {
-        const bool ready = make_file(run, step, n, &open, &detail, &file, &info, &error) == PL_OK;
+        const bool ready = make_file(run, step, n, &detail, &file, &info, &error) == PL_OK;
         const int modes = open.amode;
         if (prepare_coll(run, &file, ready, &was_made, &error))
             open_coll(run, step, &file, amode_of(was_made ? modes & ~REPLAY_EXCL : modes), info, &error);

@@ -64,11 +64,9 @@ struct replay_run {
     bool aligned; /* additional meetings do no harm */
     char folder[REPLAY_PATH_MAX];
     struct replay_extents extents;
-    MPI_Info info;                   /* hints of the command line */
     struct replay_measure *measures; /* as the units */
     int64_t *done;                   /* executions of each leaf */
     int phase_unit;                  /* under way; -1: none */
-    bool passing;                    /* the phase under way is not selected */
     struct replay_file *files;
     int file_count, file_room;
     struct replay_comm *comms;
