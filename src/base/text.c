@@ -1,5 +1,6 @@
 #include "base/text.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -118,4 +119,20 @@ const char *text_get(const struct text *text)
 char *text_dup(const char *string)
 {
     return strdup(string ? string : "");
+}
+
+pl_status text_read_file(const char *path, struct text *text, struct pl_error *error)
+{
+    char buffer[65536];
+    size_t length;
+    FILE *stream = fopen(path, "re");
+    if (!stream)
+        return pl_fail_errno(error, errno, "cannot read '%s'", path);
+    while ((length = fread(buffer, 1, sizeof buffer, stream)) > 0)
+        text_append(text, buffer, length);
+    const int why = ferror(stream) ? errno : 0;
+    fclose(stream);
+    if (why)
+        return pl_fail_errno(error, why, "cannot read '%s'", path);
+    return text->failed ? pl_fail(error, PL_E_NOMEM, "not enough memory for '%s'", path) : PL_OK;
 }

@@ -2,6 +2,8 @@
 #ifndef PIOLET_BASE_TEXT_H
 #define PIOLET_BASE_TEXT_H
 
+#include "base/status.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -27,6 +29,9 @@ bool text_unescape(char *string);
 
 /* The text, or "" when nothing was ever appended. */
 const char *text_get(const struct text *text);
+
+/* Appends what a file holds. */
+pl_status text_read_file(const char *path, struct text *text, struct pl_error *error);
 
 /* strdup that treats NULL as "" (caller frees). */
 char *text_dup(const char *string);

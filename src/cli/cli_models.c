@@ -1,28 +1,9 @@
 #include "cli/cli_models.h"
 
-#include <errno.h>
-#include <stdio.h>
-
-static pl_status read_whole(const char *path, struct text *text, struct pl_error *error)
-{
-    char buffer[65536];
-    size_t length;
-    FILE *stream = fopen(path, "re");
-    if (!stream)
-        return pl_fail_errno(error, errno, "cannot read '%s'", path);
-    while ((length = fread(buffer, 1, sizeof buffer, stream)) > 0)
-        text_append(text, buffer, length);
-    const int why = ferror(stream) ? errno : 0;
-    fclose(stream);
-    if (why)
-        return pl_fail_errno(error, why, "cannot read '%s'", path);
-    return text->failed ? pl_fail(error, PL_E_NOMEM, "not enough memory for '%s'", path) : PL_OK;
-}
-
 pl_status cli_models_read(const char *path, struct model *ret_model, struct text *ret_text, struct pl_error *error)
 {
     struct text text = {0};
-    pl_status status = read_whole(path, &text, error);
+    pl_status status = text_read_file(path, &text, error);
     if (status == PL_OK)
         status = model_read(path, text_get(&text), ret_model, error);
     if (status == PL_OK && ret_text)

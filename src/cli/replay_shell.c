@@ -8,7 +8,6 @@
 #include "mpi/job.h"
 
 #include <ctype.h>
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,27 +33,11 @@ pl_status replay_shell_hint(struct replay_shell *shell, const char *text, struct
     return PL_OK;
 }
 
-static pl_status read_whole(const char *path, struct text *text, struct pl_error *error)
-{
-    char buffer[65536];
-    size_t length;
-    FILE *stream = fopen(path, "re");
-    if (!stream)
-        return pl_fail_errno(error, errno, "cannot read '%s'", path);
-    while ((length = fread(buffer, 1, sizeof buffer, stream)) > 0)
-        text_append(text, buffer, length);
-    const int why = ferror(stream) ? errno : 0;
-    fclose(stream);
-    if (why)
-        return pl_fail_errno(error, why, "cannot read '%s'", path);
-    return text->failed ? pl_fail(error, PL_E_NOMEM, "not enough memory for '%s'", path) : PL_OK;
-}
-
 /* Lines KEY=VALUE or KEY VALUE; # begins a comment. */
 pl_status replay_shell_hints(struct replay_shell *shell, const char *path, struct pl_error *error)
 {
     struct text text = {0};
-    pl_status status = read_whole(path, &text, error);
+    pl_status status = text_read_file(path, &text, error);
     char *rest = NULL;
     for (char *line = status == PL_OK && text.data ? strtok_r(text.data, "\n", &rest) : NULL; line && status == PL_OK;
          line = strtok_r(NULL, "\n", &rest)) {
@@ -79,7 +62,7 @@ pl_status replay_shell_hints(struct replay_shell *shell, const char *path, struc
 pl_status replay_shell_load(struct replay_shell *shell, struct pl_error *error)
 {
     struct text text = {0};
-    pl_status status = read_whole(shell->job.model_path, &text, error);
+    pl_status status = text_read_file(shell->job.model_path, &text, error);
     if (status == PL_OK)
         status = model_read(shell->job.model_path, text_get(&text), &shell->model, error);
     text_clear(&text);
