@@ -4,6 +4,7 @@
 #   expect_exit CODE CMD...   runs CMD, its output in the files $OUT and $ERR; fails on another exit status
 #   expect_in FILE TEXT       fails unless FILE holds TEXT     expect_not_in FILE TEXT
 #   mpirun_n N CMD...         runs CMD on N ranks of this build's MPI
+#   kill_ranks                kills the ranks of piolet that run in $TMP, and waits for their end
 #   small_fs SIZE             mounts an ext4 of SIZE (as 64M) at $SMALL_FS; skips where that cannot be
 #   is_mine N                 is case N for this MPI? For cases that try our own code rather than the MPI: ./test deals
 #                             them to the MPIs in turn (PIOLET_TEST_DEAL=yes), else all are for each
@@ -124,14 +125,30 @@ mpirun_n()
     "${limit[@]}" mpiexec.mpich ${preload:+-genv LD_PRELOAD "$preload"} -n "$ranks" "$@"
 }
 
-# Kills the ranks of the run that was started in this folder, found by program and folder in one go: a short run is over
-# before a shell has looked at every process.
-kill_ranks()
+# The ranks of the run that was started in this folder, found by program and folder.
+own_ranks()
 {
     local exe process
     for exe in $(find /proc/[0-9]* -maxdepth 1 -name exe -lname "$(readlink -f "$PIOLET")" 2>/dev/null || true); do
         process=${exe%/exe}
-        [ "$(readlink "$process/cwd")" != "$TMP" ] || kill -9 "${process#/proc/}" 2>/dev/null || true # may be over
+        [ "$(readlink "$process/cwd")" != "$TMP" ] || printf '%s\n' "${process#/proc/}"
+    done
+}
+
+# Kills them in one go (a short run is over before a shell has looked at every process), and waits for the end of each:
+# a rank that is dying still has its files open and its results locked.
+kill_ranks()
+{
+    local rank ranks tries
+    ranks=$(own_ranks)
+    # shellcheck disable=SC2086  # a word for each
+    kill -9 $ranks 2>/dev/null || true # may be over
+    for rank in $ranks; do
+        for ((tries = 0; tries < 1000; tries++)); do
+            grep -q '^State:[[:space:]]*[^ZX]' "/proc/$rank/status" 2>/dev/null || break
+            sleep 0.02
+        done
+        [ "$tries" -lt 1000 ] || fail "rank $rank is left though it was killed"
     done
 }
 

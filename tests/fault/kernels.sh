@@ -115,7 +115,7 @@ fi
 # kill_when_begun: starts long.in, waits for its second set, kills all ranks
 kill_when_begun()
 {
-    local tries process job
+    local tries job
     mpirun_n 4 "$PIOLET" run -o results long.in >"$OUT" 2>"$ERR" &
     job=$!
     for ((tries = 0; tries < 1000; tries++)); do
@@ -123,10 +123,7 @@ kill_when_begun()
         sleep 0.02
     done
     [ "$tries" -lt 1000 ] || fail "$1: the run did not come so far: $(cat "$OUT" "$ERR")"
-    for process in /proc/[0-9]*; do # ranks of this run: by program and directory
-        [ "$(readlink "$process/exe")" = "$(readlink -f "$PIOLET")" ] && [ "$(readlink "$process/cwd")" = "$TMP" ] || continue
-        kill -9 "${process#/proc/}" || true # mpiexec may have been faster
-    done 2>/dev/null
+    kill_ranks
     ! wait "$job" || fail "$1: a killed run must not end well"
 }
 

@@ -19,7 +19,7 @@ keywords()
 # kill_when CONDITION: starts the long run, waits until the condition holds, kills all of its ranks
 kill_when()
 {
-    local tries process job
+    local tries job
     mpirun_n 2 "$PIOLET" run -o results long.in >"$OUT" 2>"$ERR" &
     job=$!
     for ((tries = 0; tries < 3000; tries++)); do
@@ -27,10 +27,7 @@ kill_when()
         sleep 0.02
     done
     "$1" || fail "the run did not come so far: $(cat "$OUT" "$ERR")"
-    for process in /proc/[0-9]*; do # ranks of this run: by program and directory
-        [ "$(readlink "$process/exe")" = "$(readlink -f "$PIOLET")" ] && [ "$(readlink "$process/cwd")" = "$TMP" ] &&
-            { kill -9 "${process#/proc/}" || true; } # mpiexec may have been faster
-    done 2>/dev/null
+    kill_ranks
     ! wait "$job" || fail "a killed run must not end well"
 }
 
