@@ -14,10 +14,9 @@ struct feed {
     bool comm;
     int64_t collectives;
     double events, comm_gap_ns;
+    double left_gap_ns; /* before calls that are left out, for the next one that is not */
     int64_t turn[TRACE_LEVELS_MAX], turns[TRACE_LEVELS_MAX]; /* of the loops around, the outermost first */
     int depth;
-    double last_end_ns;
-    const struct trace_times *last; /* of the last call */
     int64_t failed_calls;
     bool failed; /* memory was short */
 };
@@ -51,7 +50,7 @@ static void flush_comm(struct feed *feed)
     item.observed = (struct model_observed){.calls = 1, .events = feed->events, .gap_ns = feed->comm_gap_ns};
     feed->comm = false;
     feed->collectives = 0;
-    feed->events = 0;
+    feed->events = feed->comm_gap_ns = 0;
     push(feed, &item);
 }
 
@@ -82,29 +81,30 @@ static double begin_of(const struct trace_times *times, int64_t index)
     return (double)times->first_ns + step * (double)index;
 }
 
+static double mean(int64_t sum_ns, const struct trace_times *times)
+{
+    return (double)sum_ns / (double)(times->count > 0 ? times->count : 1);
+}
+
 static struct model_observed observe(struct feed *feed, const struct trace_node *node)
 {
     const struct trace_times *times = &node->times;
-    const double begin = begin_of(times, occurrence(feed));
-    const double duration = (double)times->sum_ns / (double)(times->count > 0 ? times->count : 1);
-    const double gap = begin - feed->last_end_ns;
-    feed->last_end_ns = begin + duration;
-    feed->last = times;
+    const double gap = feed->left_gap_ns + mean(times->gap_ns, times);
+    feed->left_gap_ns = 0;
     return (struct model_observed){.calls = 1,
-                                   .sum_ns = duration,
-                                   .gap_ns = gap > 0 ? gap : 0,
+                                   .sum_ns = mean(times->sum_ns, times),
+                                   .gap_ns = gap,
                                    .min_ns = times->min_ns,
                                    .max_ns = times->max_ns,
-                                   .first_ns = (int64_t)begin};
+                                   .first_ns = (int64_t)begin_of(times, occurrence(feed))};
 }
 
 static void feed_call(struct feed *feed, const struct trace_node *node)
 {
     struct model_item item;
-    if (is_left_out(node))
-        return;
-    if (node->code != 0) {
-        feed->failed_calls++;
+    feed->failed_calls += !is_left_out(node) && node->code != 0;
+    if (is_left_out(node) || node->code != 0) {
+        feed->left_gap_ns += mean(node->times.gap_ns, &node->times);
         return;
     }
     flush_comm(feed);
@@ -131,7 +131,6 @@ struct snapshot {
     uint64_t hash[LOOK]; /* the last items, the last one first */
     int64_t turns[LOOK];
     int64_t failed_calls;
-    double last_end_ns;
 };
 
 static void take_snapshot(const struct feed *feed, struct snapshot *ret)
@@ -140,7 +139,6 @@ static void take_snapshot(const struct feed *feed, struct snapshot *ret)
     *ret = (struct snapshot){.count = list->count, .comm = feed->comm, .collectives = feed->collectives};
     ret->looked = list->count < LOOK ? list->count : LOOK;
     ret->failed_calls = feed->failed_calls;
-    ret->last_end_ns = feed->last_end_ns;
     for (int i = 0; i < ret->looked; i++) {
         const struct model_item *item = &list->items[list->count - 1 - i];
         ret->hash[i] = item->hash;
@@ -308,7 +306,6 @@ static void feed_loop(struct feed *feed, const struct trace_node *node)
         const int64_t times = node->turns - 2 - turn; /* the last turn is fed, so that times go on where it ends */
         if (steady == STEADY && times > 0 && repeat(feed, &growth, times)) {
             feed->failed_calls += times * (after.failed_calls - before.failed_calls);
-            feed->last_end_ns += (double)times * (after.last_end_ns - before.last_end_ns);
             turn += times;
         }
     }
@@ -323,29 +320,13 @@ static bool has_calls(const struct trace_node *node)
     return found;
 }
 
-/* From the end of the last call to the begin of communication. Of the same loop, the first turns of both are compared,
- * in which the call often takes longest: begins that are spread evenly do not fit together then. */
-static double gap_before(const struct feed *feed, const struct trace_times *times, int64_t index)
-{
-    const struct trace_times *last = feed->last;
-    double gap = begin_of(times, index) - feed->last_end_ns;
-    if (last && last->count == times->count && times->count > 1) {
-        const double usual = (double)(last->sum_ns - last->max_ns) / (double)(last->count - 1);
-        gap = (double)(times->first_ns - last->first_ns);
-        if (gap < 0) /* the call is of the turn before */
-            gap += (double)(last->last_ns - last->first_ns) / (double)(last->count - 1);
-        gap -= gap >= (double)last->max_ns ? (double)last->max_ns : usual;
-    }
-    return gap > 0 ? gap : 0;
-}
-
 /* Communication alone, however often. */
 static void feed_comm(struct feed *feed, const struct trace_node *node, int64_t times)
 {
     if (node->kind == TRACE_NODE_COMM) {
-        if (!feed->comm)
-            feed->comm_gap_ns = gap_before(feed, &node->times, occurrence(feed) * times);
         feed->comm = true;
+        feed->comm_gap_ns += (double)times * mean(node->times.gap_ns, &node->times) + feed->left_gap_ns;
+        feed->left_gap_ns = 0;
         feed->collectives += times * node->collectives;
         feed->events += (double)times * (double)node->events;
     }

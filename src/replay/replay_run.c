@@ -165,7 +165,6 @@ static void begin_repetition(struct replay_run *run, int64_t repetition)
     run->failure.status = PL_OK;
     run->stopped = false;
     run->phase_unit = -1;
-    run->is_paced = false;
     run->finished_units = run->written_units = run->depth = 0;
     run->flushed_ns = 0;
     run->folder[0] = '\0';

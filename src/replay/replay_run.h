@@ -78,8 +78,7 @@ struct replay_run {
     bool is_scattered;                 /* accesses have the program's layouts in memory */
     bool is_stale;                     /* the buffer was written since it was made anew */
     int64_t changed;                   /* word of the buffer that was changed last */
-    int64_t idle_ns;                   /* since when no call is under way */
-    bool is_paced;                     /* the computing before the next call was done before communication */
+    int64_t idle_ns;                   /* since when no call or communication is under way */
     struct replay_pending *gathered;   /* waits that follow each other, not called yet */
     int gathered_count, gathered_room;
     const struct model_step *gathered_step;

@@ -81,12 +81,11 @@ static void make_data(struct replay_run *run)
 }
 
 /* The program computed for so long before this call or communication, on the average. Computing, not sleeping: it keeps
- * the data near and the core busy. Where ranks go different ways, as in HDF5, the mean over them is mostly the waiting
- * of the others. */
+ * the data near and the core busy. */
 static void pace(struct replay_run *run, const struct model_step *step)
 {
     enum { CHUNK = 512 };
-    if (run->job->pace == REPLAY_FAST || !run->aligned || run->is_paced || step->observed.calls < 1)
+    if (run->job->pace == REPLAY_FAST || step->observed.calls < 1)
         return;
     int64_t gap = (int64_t)(step->observed.gap_ns / (double)step->observed.calls);
     if (run->job->pace == REPLAY_SHORT && gap > REPLAY_SHORT_NS)
@@ -135,15 +134,13 @@ static void comm_step_coll(struct replay_run *run, const struct model_step *step
     replay_call_flush(run);
     make_data(run);
     pace(run, step);
-    run->is_paced = true;
     run->done[step->leaf]++;
-    if (run->aligned && replay_plan_is_world(run->model, step)) {
+    if (run->aligned && replay_plan_is_world(run->model, step))
         meet_coll(run, step);
-        return;
-    }
-    /* Ranks that do different steps find together by the number of collectives: not one may be left out. */
-    for (int64_t i = 0; i < step->collectives && !run->stopped; i++)
-        meet_coll(run, NULL);
+    else /* ranks that do different steps find together by the number of collectives: not one may be left out */
+        for (int64_t i = 0; i < step->collectives && !run->stopped; i++)
+            meet_coll(run, NULL);
+    run->idle_ns = replay_now_ns();
 }
 
 /* ---- phases ---- */
@@ -239,7 +236,6 @@ static void do_step_coll(struct replay_run *run, const struct model_step *step, 
         loop_step_coll(run, step, told || tells);
     } else {
         pace(run, step);
-        run->is_paced = false;
         replay_call_do(run, step, run->done[step->leaf]++);
         run->idle_ns = replay_now_ns();
     }

@@ -100,6 +100,7 @@ static pl_status fill_call(struct build *build, const struct trace_record_key *k
 static void fill_times(const struct trace_record_leaf *leaf, bool is_part, struct trace_times *times)
 {
     times->sum_ns = is_part ? 0 : leaf->sum_ns;
+    times->gap_ns = is_part ? 0 : leaf->gap_ns;
     times->min_ns = leaf->min_ns;
     times->max_ns = leaf->max_ns;
     times->first_ns = leaf->first_ns;

@@ -21,14 +21,17 @@ bool trace_collect_comm(struct trace_collect *collect)
     if (events == collect->comm_events)
         return true;
     const int64_t collectives = atomic_load_explicit(&control->comm_collectives, memory_order_relaxed);
+    const int64_t gap_ns = atomic_load_explicit(&control->comm_gap_ns, memory_order_relaxed);
     const struct trace_fold_event event = {
         .key = {.file = -1,
                 .detail = -1,
                 .bytes = events - collect->comm_events,
                 .collectives = collectives - collect->comm_collectives},
-        .begin_ns = atomic_load_explicit(&control->comm_begin_ns, memory_order_relaxed)};
+        .begin_ns = atomic_load_explicit(&control->comm_begin_ns, memory_order_relaxed),
+        .gap_ns = gap_ns - collect->comm_gap_ns};
     collect->comm_events = events;
     collect->comm_collectives = collectives;
+    collect->comm_gap_ns = gap_ns;
     return trace_fold_add(&collect->fold, &event);
 }
 
@@ -146,7 +149,8 @@ bool trace_collect_call(struct trace_collect *collect, const struct trace_call *
     struct trace_fold_event event = {.key = {.file = call->file - 1, .code = call->code, .bytes = call->asked},
                                      .value = call->offset,
                                      .begin_ns = call->begin_ns,
-                                     .duration_ns = call->end_ns - call->begin_ns};
+                                     .duration_ns = call->end_ns - call->begin_ns,
+                                     .gap_ns = call->gap_ns};
     struct trace_record_file file = {.number = call->file - 1};
     struct text detail = {0};
     struct field field;

@@ -8,7 +8,7 @@
 struct trace_collect {
     struct trace_arena *arena;
     struct trace_fold fold;
-    int64_t comm_events, comm_collectives; /* that the nodes hold */
+    int64_t comm_events, comm_collectives, comm_gap_ns; /* that the nodes hold */
 };
 
 bool trace_collect_init(struct trace_collect *collect, struct trace_arena *arena);

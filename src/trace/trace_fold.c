@@ -60,6 +60,7 @@ static void give_back(struct trace_fold_core *core)
         struct trace_record_leaf *leaf = fold_leaf(core, core->partial_leaves[i]);
         leaf->count--;
         leaf->sum_ns -= items[i].duration_ns;
+        leaf->gap_ns -= items[i].gap_ns;
     }
     *fold_loop(core, shorter) = *fold_loop(core, core->loop); /* the body, and lists longer than it needs, stay */
     fold_loop(core, shorter)->matched -= count;
@@ -108,7 +109,7 @@ static bool add_expected(struct trace_fold_core *core, const struct trace_fold_e
     if (memcmp(trace_arena_at(core->arena, key), &event->key, sizeof event->key) != 0 ||
         !fold_expects(core, key, event->value))
         return false;
-    const struct fold_item item = {key, event->value, event->begin_ns, event->duration_ns};
+    const struct fold_item item = {key, event->value, event->begin_ns, event->duration_ns, event->gap_ns};
     fold_take(core, &item);
     return true;
 }
@@ -120,7 +121,7 @@ bool trace_fold_add(struct trace_fold *fold, const struct trace_fold_event *even
         return false;
     if (!core->loop || !add_expected(core, event)) {
         const trace_ref key = trace_intern_key(&fold->intern, &event->key);
-        const struct fold_item item = {key, event->value, event->begin_ns, event->duration_ns};
+        const struct fold_item item = {key, event->value, event->begin_ns, event->duration_ns, event->gap_ns};
         if (!key)
             core->failed = true;
         else

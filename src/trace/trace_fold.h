@@ -16,7 +16,7 @@ enum { TRACE_FOLD_SPAN = 128 }; /* nodes in the body of a loop, at most */
 struct trace_fold_event {
     struct trace_record_key key;
     int64_t value;
-    int64_t begin_ns, duration_ns;
+    int64_t begin_ns, duration_ns, gap_ns;
 };
 
 struct trace_fold {

@@ -18,7 +18,7 @@ enum {
 /* One event on its way, its key kept already. */
 struct fold_item {
     trace_ref key;
-    int64_t value, begin_ns, duration_ns;
+    int64_t value, begin_ns, duration_ns, gap_ns;
 };
 
 /* A node at the end of the chain. */

@@ -39,6 +39,7 @@ static void merge_time(struct trace_record_leaf *into, const struct trace_record
 {
     into->count += from->count;
     into->sum_ns += from->sum_ns;
+    into->gap_ns += from->gap_ns;
     into->min_ns = from->min_ns < into->min_ns ? from->min_ns : into->min_ns;
     into->max_ns = from->max_ns > into->max_ns ? from->max_ns : into->max_ns;
     into->last_ns = from->last_ns;

@@ -98,17 +98,20 @@ void fold_add_time(struct trace_record_leaf *leaf, const struct fold_item *item)
         leaf->max_ns = item->duration_ns;
     leaf->count++;
     leaf->sum_ns += item->duration_ns;
+    leaf->gap_ns += item->gap_ns;
     leaf->last_ns = item->begin_ns;
 }
 
 void fold_share_time(struct trace_record_leaf *from, struct trace_record_leaf *to, int64_t count)
 {
-    const double mean = from->count > 0 ? (double)from->sum_ns / (double)from->count : 0;
+    const double share = from->count > 0 ? (double)count / (double)from->count : 0;
     to->count = count;
-    to->sum_ns = (int64_t)(mean * (double)count);
+    to->sum_ns = (int64_t)((double)from->sum_ns * share);
+    to->gap_ns = (int64_t)((double)from->gap_ns * share);
     to->min_ns = from->min_ns;
     to->max_ns = from->max_ns;
     to->first_ns = to->last_ns = from->last_ns;
     from->count -= count;
     from->sum_ns -= to->sum_ns;
+    from->gap_ns -= to->gap_ns;
 }

@@ -21,9 +21,10 @@ void trace_add_call(struct text *text, const struct trace_call *call, const char
     text_format(text, " %" PRId64 " %" PRId64 " %d%s\n", call->begin_ns, call->end_ns, call->code, fields);
 }
 
-void trace_add_comm(struct text *text, int64_t events, int64_t collectives, int64_t begin_ns)
+void trace_add_comm(struct text *text, const struct trace_comm *comm)
 {
-    text_format(text, "comm %" PRId64 " %" PRId64 " %" PRId64 "\n", events, collectives, begin_ns);
+    text_format(text, "comm %" PRId64 " %" PRId64 " %" PRId64 " %" PRId64 " %" PRId64 "\n", comm->events,
+                comm->collectives, comm->begin_ns, comm->end_ns, comm->gap_ns);
 }
 
 /* A key comes from the program where it is a hint's: blanks, quotes and '=' would break the line apart. */

@@ -3,7 +3,7 @@
  *
  * A trace is a directory with one file trace.RANK a rank. The file:
  *
- *     piolet-trace 1
+ *     piolet-trace 3
  *     rank 0
  *     size 4
  *     host node7
@@ -38,8 +38,9 @@
  *     begin_ns, end_ns            CLOCK_MONOTONIC, since MPI_Init returned
  *     code        what the function returned
  *   Fields of the call follow as KEY=VALUE: a number, or text in quotes, escaped as above with \x22 for a quote.
- * - `comm EVENTS COLLECTIVES BEGIN_NS`: calls of communication since the line before, and of these, collective ones of
- *   all ranks of MPI_COMM_WORLD.
+ * - `comm EVENTS COLLECTIVES BEGIN_NS END_NS GAP_NS`: calls of communication since the line before, and of these,
+ *   collective ones of all ranks of MPI_COMM_WORLD; when the first began and the last ended, and how long the rank
+ *   computed before and between them.
  * - `end-head LINES HASH` and `end-calls LINES HASH` follow the lines that were written with one write(2): their number
  *   (without the first line of the file) and the XXH64 (seed 0, 16 hexadecimal digits) of their bytes.
  * - `end-trace CALLS` is the last line. Without it the process was killed: what stands before the last `end-calls` is
@@ -52,8 +53,8 @@
 
 #include <stdint.h>
 
-#define TRACE_FIRST_LINE        "piolet-trace 1\n"
-#define TRACE_FIRST_LINE_FOLDED "piolet-trace 2\n" /* trace_record.h */
+#define TRACE_FIRST_LINE        "piolet-trace 3\n"
+#define TRACE_FIRST_LINE_FOLDED "piolet-trace 4\n" /* trace_record.h */
 #define TRACE_COLUMNS                                                                                                  \
     "sequence function file class who how position offset byte count type_bytes asked done begin_ns end_ns code"
 
@@ -68,6 +69,7 @@ struct trace_call {
     int64_t sequence;
     int64_t offset, byte, count, type_bytes, asked, done; /* -1: none, or not known */
     int64_t begin_ns, end_ns;
+    int64_t gap_ns; /* computing before it; not in its line: it follows from the line before */
     int file;
     int code;
 };
@@ -75,7 +77,11 @@ struct trace_call {
 /* A line; `fields` as trace_add_field_*() made them. */
 void trace_add_call(struct text *text, const struct trace_call *call, const char *fields);
 
-void trace_add_comm(struct text *text, int64_t events, int64_t collectives, int64_t begin_ns);
+struct trace_comm {
+    int64_t events, collectives, begin_ns, end_ns, gap_ns;
+};
+
+void trace_add_comm(struct text *text, const struct trace_comm *comm);
 
 void trace_add_field_int(struct text *fields, const char *key, int64_t value);
 void trace_add_field_text(struct text *fields, const char *key, const char *value);

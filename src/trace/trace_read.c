@@ -102,9 +102,10 @@ static pl_status read_bytes(struct trace_read *read)
     if (!line || length < sizeof name || memcmp(line, name, sizeof name - 1) != 0)
         return pl_fail(read->error, PL_E_FORMAT, "it is no trace: its first line is not 'piolet-trace VERSION'");
     const char *version = line + sizeof name - 1;
-    const bool is_text = version[0] == '1' && version[1] == '\n', is_folded = version[0] == '2' && version[1] == '\n';
+    const bool is_text = version[0] == '3' && version[1] == '\n', is_folded = version[0] == '4' && version[1] == '\n';
     if (!is_text && !is_folded)
-        return pl_fail(read->error, PL_E_FORMAT, "it has version %.*s; this piolet reads 1 (full) and 2 (folded)",
+        return pl_fail(read->error, PL_E_FORMAT,
+                       "it has version %.*s; this piolet reads 3 (full) and 4 (folded): trace anew",
                        (int)(length - (sizeof name - 1)), version);
     const pl_status status = read_head(read);
     if (status != PL_OK)

@@ -42,6 +42,7 @@ static pl_status wrong(struct trace_read *read, const char *line)
 
 static pl_status add_line(struct trace_read *read, struct trace_collect *collect, const char *line)
 {
+    struct trace_control *control = collect->arena->control;
     struct trace_call call;
     struct words words;
     bool ok = true;
@@ -49,15 +50,19 @@ static pl_status add_line(struct trace_read *read, struct trace_collect *collect
         const int fields = scan(line, &call, &words);
         if (fields < 0)
             return wrong(read, line);
+        call.gap_ns = trace_control_gap(control, call.begin_ns);
+        control->idle_ns = call.end_ns;
         ok = trace_collect_call(collect, &call, line + fields);
     } else if (strncmp(line, "comm ", 5) == 0) {
-        struct trace_control *control = collect->arena->control;
-        int64_t events, collectives, begin_ns;
-        if (sscanf(line, "comm %" SCNd64 " %" SCNd64 " %" SCNd64, &events, &collectives, &begin_ns) != 3)
+        struct trace_comm comm;
+        if (sscanf(line, "comm %" SCNd64 " %" SCNd64 " %" SCNd64 " %" SCNd64 " %" SCNd64, &comm.events,
+                   &comm.collectives, &comm.begin_ns, &comm.end_ns, &comm.gap_ns) != 5)
             return wrong(read, line);
-        control->comm_events += events;
-        control->comm_collectives += collectives;
-        control->comm_begin_ns = begin_ns;
+        control->comm_events += comm.events;
+        control->comm_collectives += comm.collectives;
+        control->comm_gap_ns += comm.gap_ns;
+        control->comm_begin_ns = comm.begin_ns;
+        control->idle_ns = comm.end_ns;
     }
     return ok ? PL_OK : pl_fail(read->error, PL_E_NOMEM, "not enough memory for the trace");
 }

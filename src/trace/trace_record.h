@@ -26,6 +26,8 @@ struct trace_control {
     trace_ref files, details;                      /* the last one of each */
     _Atomic int64_t comm_events, comm_collectives; /* in all; what the nodes do not hold has come behind them */
     _Atomic int64_t comm_begin_ns;                 /* of the first one behind them */
+    _Atomic int64_t comm_gap_ns;                   /* computing before communication, in all */
+    _Atomic int64_t idle_ns;                       /* when the last call or communication ended */
 };
 
 enum trace_record_kind { TRACE_RECORD_LEAF = 1, TRACE_RECORD_LOOP = 2 };
@@ -45,6 +47,7 @@ struct trace_record_leaf {
     trace_ref key, list;
     int64_t value; /* the first one */
     int64_t count, sum_ns, min_ns, max_ns, first_ns, last_ns;
+    int64_t gap_ns;   /* computing before these calls, in all */
     int64_t stride[]; /* of the loops around it, the innermost first */
 };
 
@@ -89,5 +92,12 @@ struct trace_record_detail {
 };
 
 /* Texts end in 0; members are int32_t. */
+
+/* How long the rank computed before what begins now. Of threads that call at once, none did. */
+static inline int64_t trace_control_gap(const struct trace_control *control, int64_t begin_ns)
+{
+    const int64_t gap = begin_ns - atomic_load_explicit(&control->idle_ns, memory_order_relaxed);
+    return gap > 0 ? gap : 0;
+}
 
 #endif

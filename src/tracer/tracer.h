@@ -82,7 +82,8 @@ int64_t tracer_log_now_ns(void);
 void tracer_log_call(struct tracer_site *site, struct trace_call *call, const char *fields, const char *constant);
 /* That a request of a call at `site` was completed by a wait or test. */
 void tracer_log_completion(struct tracer_site *site, enum tracer_wait wait, struct trace_call *call);
-void tracer_log_comm(bool is_of_world); /* a call of communication; `is_of_world`: a collective one of all ranks */
+/* A call of communication that ends now; `is_of_world`: a collective one of all ranks. */
+void tracer_log_comm(int64_t begin_ns, bool is_of_world);
 void tracer_log_flush(void);
 void tracer_log_end(void); /* logging is off from here on */
 
@@ -143,9 +144,9 @@ void tracer_enter_access(struct tracer_scope *scope, struct tracer_site *site, M
 MPI_Status *tracer_status(struct tracer_scope *scope, MPI_Status *status);
 bool tracer_done(struct tracer_scope *scope);
 int tracer_leave(struct tracer_scope *scope);
-/* Communication: true where it is the program's own call. */
-bool tracer_enter_comm(void);
-void tracer_leave_comm(bool own, bool is_of_world);
+/* Communication: when it began, or -1 where it is not the program's own call. -1 also where it is not to be told. */
+int64_t tracer_enter_comm(void);
+void tracer_leave_comm(int64_t begin_ns, bool is_of_world);
 bool tracer_comm_is_world(MPI_Comm comm); /* all ranks of MPI_COMM_WORLD; asked after success only */
 
 /* Fields, and what the files' table must know; behind tracer_done(). */

@@ -35,9 +35,10 @@ bool tracer_comm_is_world(MPI_Comm comm)
 #define WRAP(name, parameters, arguments, counts, is_of_world)                                                         \
     TRACER_EXPORT int MPI_##name parameters                                                                            \
     {                                                                                                                  \
-        const bool own = tracer_enter_comm();                                                                          \
+        const int64_t begin_ns = tracer_enter_comm();                                                                  \
         const int code = behind.name arguments;                                                                        \
-        tracer_leave_comm(own && (counts), own && (is_of_world));                                                      \
+        const bool own = begin_ns >= 0;                                                                                \
+        tracer_leave_comm(own && (counts) ? begin_ns : -1, own && (is_of_world));                                      \
         return code;                                                                                                   \
     }                                                                                                                  \
     TRACER_ALIAS(name)

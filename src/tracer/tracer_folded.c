@@ -119,7 +119,8 @@ static bool add_plain(struct tracer_kept *kept, const struct trace_call *call, c
                                                    .bytes = call->asked},
                                            .value = call->offset,
                                            .begin_ns = call->begin_ns,
-                                           .duration_ns = call->end_ns - call->begin_ns};
+                                           .duration_ns = call->end_ns - call->begin_ns,
+                                           .gap_ns = call->gap_ns};
     return kept->call && (!constant || event.key.detail >= 0) && trace_collect_comm(&folded.collect) &&
            trace_fold_add(&folded.collect.fold, &event);
 }

@@ -14,7 +14,7 @@ static struct {
     struct text lines;
     int fd;
     int64_t written_ns, calls;
-    int64_t comm_events, comm_collectives; /* that were told */
+    int64_t comm_events, comm_collectives, comm_gap_ns; /* that were told */
     struct trace_control control;
 } full = {.fd = -1};
 
@@ -66,13 +66,18 @@ static const char *start(int fd, struct text *head, struct trace_control **ret_c
 static void tell_comm(void)
 {
     const int64_t collectives = atomic_load(&full.control.comm_collectives);
-    const int64_t events = atomic_load(&full.control.comm_events);
+    const int64_t events = atomic_load(&full.control.comm_events), gap_ns = atomic_load(&full.control.comm_gap_ns);
     if (events == full.comm_events)
         return;
-    trace_add_comm(&full.lines, events - full.comm_events, collectives - full.comm_collectives,
-                   full.control.comm_begin_ns);
+    const struct trace_comm comm = {.events = events - full.comm_events,
+                                    .collectives = collectives - full.comm_collectives,
+                                    .begin_ns = full.control.comm_begin_ns,
+                                    .end_ns = full.control.idle_ns,
+                                    .gap_ns = gap_ns - full.comm_gap_ns};
+    trace_add_comm(&full.lines, &comm);
     full.comm_events = events;
     full.comm_collectives = collectives;
+    full.comm_gap_ns = gap_ns;
 }
 
 static const char *add_call(struct tracer_kept *kept, const struct trace_call *call, const char *fields,

@@ -75,7 +75,10 @@ static void log_call(struct tracer_kept *kept, struct trace_call *call, const ch
     const int errno_before = errno;
     pthread_mutex_lock(&journal.lock);
     if (tracer_log_is_on()) {
+        struct trace_control *control = atomic_load_explicit(&counters, memory_order_relaxed);
+        call->gap_ns = trace_control_gap(control, call->begin_ns);
         const char *wrong = journal.form->call(kept, call, fields, constant);
+        atomic_store_explicit(&control->idle_ns, call->end_ns, memory_order_relaxed);
         atomic_store_explicit(&comm_began, false, memory_order_relaxed);
         if (wrong)
             switch_off(wrong);
@@ -99,15 +102,17 @@ void tracer_log_completion(struct tracer_site *site, enum tracer_wait wait, stru
     log_call(&site->completion[wait], call, NULL, NULL);
 }
 
-void tracer_log_comm(bool is_of_world)
+void tracer_log_comm(int64_t begin_ns, bool is_of_world)
 {
     struct trace_control *control = atomic_load_explicit(&counters, memory_order_relaxed);
     if (!control)
         return;
     if (!atomic_load_explicit(&comm_began, memory_order_relaxed)) {
-        atomic_store_explicit(&control->comm_begin_ns, tracer_log_now_ns(), memory_order_relaxed);
+        atomic_store_explicit(&control->comm_begin_ns, begin_ns, memory_order_relaxed);
         atomic_store_explicit(&comm_began, true, memory_order_relaxed);
     }
+    atomic_fetch_add_explicit(&control->comm_gap_ns, trace_control_gap(control, begin_ns), memory_order_relaxed);
+    atomic_store_explicit(&control->idle_ns, tracer_log_now_ns(), memory_order_relaxed);
     atomic_fetch_add_explicit(&control->comm_events, 1, memory_order_relaxed);
     if (is_of_world)
         atomic_fetch_add_explicit(&control->comm_collectives, 1, memory_order_relaxed);

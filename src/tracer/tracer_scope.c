@@ -103,15 +103,15 @@ int tracer_leave(struct tracer_scope *scope)
     return scope->call.code;
 }
 
-bool tracer_enter_comm(void)
+int64_t tracer_enter_comm(void)
 {
     tracer_real();
-    return guard_enter() && tracer_log_is_on() && !finalizing;
+    return guard_enter() && tracer_log_is_on() && !finalizing ? tracer_log_now_ns() : -1;
 }
 
-void tracer_leave_comm(bool counts, bool is_of_world)
+void tracer_leave_comm(int64_t begin_ns, bool is_of_world)
 {
-    if (counts)
-        tracer_log_comm(is_of_world);
+    if (begin_ns >= 0)
+        tracer_log_comm(begin_ns, is_of_world);
     guard_leave();
 }

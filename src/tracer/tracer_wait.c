@@ -12,27 +12,25 @@ enum { FEW = 16 };
 /* What the requests were before the call, which takes their handles away. */
 struct wait {
     enum tracer_wait which;
-    bool own;
     int count; /* of requests; 0: none of them can be ours */
     MPI_Request *before, few[FEW];
-    int64_t begin_ns;
-    int others; /* completed, and no reads or writes */
+    int64_t begin_ns; /* -1: not to be told */
+    int others;       /* completed, and no reads or writes */
 };
 
 static void enter(struct wait *wait, enum tracer_wait which, int count, const MPI_Request *requests)
 {
     wait->which = which;
-    wait->own = tracer_enter_comm();
+    wait->begin_ns = tracer_enter_comm();
     wait->count = wait->others = 0;
     wait->before = wait->few;
-    if (!wait->own || count <= 0 || !requests || !tracer_request_any())
+    if (wait->begin_ns < 0 || count <= 0 || !requests || !tracer_request_any())
         return;
     if (count > FEW && !(wait->before = malloc((size_t)count * sizeof *wait->before)))
         return; /* without memory, nothing is told of them */
     for (int i = 0; i < count; i++)
         wait->before[i] = requests[i];
     wait->count = count;
-    wait->begin_ns = tracer_log_now_ns();
 }
 
 /* Request i was completed. */
@@ -63,7 +61,7 @@ static int leave(struct wait *wait, int code, bool counts)
 {
     if (wait->before != wait->few)
         free(wait->before);
-    tracer_leave_comm(wait->own && counts && (wait->others > 0 || wait->count == 0), false);
+    tracer_leave_comm(counts && (wait->others > 0 || wait->count == 0) ? wait->begin_ns : -1, false);
     return code;
 }
 
@@ -183,12 +181,12 @@ EXPORT int MPI_Request_free(MPI_Request *request)
 {
     struct tracer_request forgotten;
     tracer_real();
-    const bool own = tracer_enter_comm();
+    const bool own = tracer_enter_comm() >= 0;
     const MPI_Request before = own && request ? *request : MPI_REQUEST_NULL;
     const int code = tracer_real()->Request_free(request);
     if (own && code == MPI_SUCCESS && tracer_request_any())
         tracer_request_take(before, &forgotten);
-    tracer_leave_comm(false, false);
+    tracer_leave_comm(-1, false);
     return code;
 }
 ALIAS(Request_free)

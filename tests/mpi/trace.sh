@@ -48,7 +48,7 @@ for ranks in 1 2 4; do
         expect_in "calls $ranks/trace.$rank" "mpiio system"
     done
 done
-[ "$(head -n 1 "calls 4/trace.2")" = "piolet-trace 1" ] || fail "first line: $(head -n 1 "calls 4/trace.2")"
+[ "$(head -n 1 "calls 4/trace.2")" = "piolet-trace 3" ] || fail "first line: $(head -n 1 "calls 4/trace.2")"
 
 trace="calls 4/trace.1"
 grep -qE "^call 0 MPI_File_open 1 open - - - -1 .* 0 name=\"data 4 $$\" amode=[0-9]+ ranks=4 hint.cb_nodes=\"1\" " "$trace" ||

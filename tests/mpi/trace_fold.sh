@@ -30,8 +30,8 @@ same()
     rm -f "data.$name.$$"
     expect_exit 0 "$PIOLET" trace --full "$@" -n "$ranks" -o "full.$name" -- "./$program" "$mode" "data.$name.$$"
     for ((rank = 0; rank < ranks; rank++)); do
-        [ "$(head -n 1 "$name/trace.$rank")" = "piolet-trace 2" ] || fail "$name: not folded"
-        [ "$(head -n 1 "full.$name/trace.$rank")" = "piolet-trace 1" ] || fail "$name: not full"
+        [ "$(head -n 1 "$name/trace.$rank")" = "piolet-trace 4" ] || fail "$name: not folded"
+        [ "$(head -n 1 "full.$name/trace.$rank")" = "piolet-trace 3" ] || fail "$name: not full"
         dumped "$name" $rank
         dumped "full.$name" $rank
         diff "$name.$rank.txt" "full.$name.$rank.txt" >&2 || fail "$name: rank $rank is not what it did"
@@ -123,8 +123,8 @@ refused "it ends before its records"
 cp mix1/trace.0 bad/trace.0
 printf 'x' | dd of=bad/trace.0 bs=1 seek=$((bytes - 200)) conv=notrunc status=none
 refused "its records are not what they were"
-sed '1s/2/7/' mix1/trace.0 >bad/trace.0
-refused "it has version 7; this piolet reads 1 (full) and 2 (folded)"
+sed '1s/4/7/' mix1/trace.0 >bad/trace.0
+refused "it has version 7; this piolet reads 3 (full) and 4 (folded)"
 sed '2s/0/1/' mix1/trace.0 >bad/trace.0
 refused "its head is not what it was"
 echo hello >bad/trace.0

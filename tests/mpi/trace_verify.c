@@ -34,7 +34,7 @@ int main(int argc, char **argv)
         if (ended)
             return wrong(number, "stands behind the end");
         if (number == 1) {
-            if (strcmp(line, "piolet-trace 1\n") != 0)
+            if (strcmp(line, "piolet-trace 3\n") != 0)
                 return wrong(number, "is not the first line of a trace");
             continue;
         }
