@@ -20,6 +20,7 @@ struct survey {
     struct survey_places places;
     FILE *list; /* steps.txt: what was run, and how it went */
     bool on_terminal;
+    bool made_results, made_out; /* the directories that were not there before */
     bool interrupted;
     int failed;
     int number, count;      /* of the step under way, from 1; of all */
@@ -50,13 +51,15 @@ static bool make_default_output(struct survey *survey)
     const time_t now = time(NULL);
     struct tm utc;
     strftime(name, sizeof name, "%Y-%m-%dT%H%M%SZ", gmtime_r(&now, &utc));
-    bool made = mkdir("results", 0777) == 0 || errno == EEXIST;
+    survey->made_results = mkdir("results", 0777) == 0;
+    bool made = survey->made_results || errno == EEXIST;
     for (int i = 1; made && i < 100; i++) {
         if (i == 1)
             snprintf(survey->places.out, PATH_MAX, "results/%s", name);
         else
             snprintf(survey->places.out, PATH_MAX, "results/%s-%d", name, i);
-        if (mkdir(survey->places.out, 0777) == 0)
+        survey->made_out = mkdir(survey->places.out, 0777) == 0;
+        if (survey->made_out)
             return true;
         made = errno == EEXIST;
     }
@@ -70,7 +73,8 @@ static bool make_output(struct survey *survey)
     if (!name)
         return make_default_output(survey);
     snprintf(survey->places.out, PATH_MAX, "%s", name);
-    if (mkdir(name, 0777) == 0 || errno == EEXIST)
+    survey->made_out = mkdir(name, 0777) == 0;
+    if (survey->made_out || errno == EEXIST)
         return true;
     complain(survey, "cannot make the directory '%s': %s", name, strerror(errno));
     return false;
@@ -83,6 +87,7 @@ static bool make_work(struct survey *survey)
     snprintf(survey->places.work, PATH_MAX, "%.*s/piolet-survey.XXXXXX", PATH_MAX - 32, in);
     if (mkdtemp(survey->places.work))
         return true;
+    survey->places.work[0] = '\0';
     complain(survey, "cannot write into '%s': %s", in, strerror(errno));
     return false;
 }
@@ -124,6 +129,25 @@ static bool prepare(struct survey *survey)
         complain(survey, "cannot write '%s': %s", path, strerror(errno));
     return survey->list && write_text(survey, "curves.in", survey_curves) &&
            write_text(survey, "kernels.in", survey_kernels);
+}
+
+/* A survey that cannot begin leaves nothing behind. */
+static void take_back(struct survey *survey)
+{
+    static const char *const names[] = {"steps.txt", "curves.in", "kernels.in"};
+    char path[LOG_MAX];
+    for (size_t i = 0; survey->list && i < sizeof names / sizeof names[0]; i++) {
+        snprintf(path, sizeof path, "%s/%s", survey->places.out, names[i]);
+        unlink(path);
+    }
+    if (survey->list)
+        fclose(survey->list);
+    if (survey->places.work[0])
+        rmdir(survey->places.work);
+    if (survey->made_out)
+        rmdir(survey->places.out);
+    if (survey->made_results)
+        rmdir("results");
 }
 
 /* ---- one step ---- */
@@ -363,8 +387,7 @@ int survey_shell(const struct survey_request *request)
         return dry_run(&survey);
     survey_signals_take();
     if (!prepare(&survey)) {
-        if (survey.places.work[0])
-            rmdir(survey.places.work);
+        take_back(&survey);
         return CLI_FAILED;
     }
     char about[UNITS_TEXT_MAX];

@@ -106,10 +106,16 @@ launched()
 
 usage()
 {
+    local refused=2
     expect_exit 2 "$PIOLET" survey --quick --full
     expect_exit 2 "$PIOLET" survey --dir "$TMP/absent"
     expect_exit 2 "$PIOLET" survey something
     expect_exit 2 "$PIOLET" survey -n 0
+    [ "$(id -u)" -ne 0 ] || refused=1 # root is told only when it tries
+    expect_exit "$refused" "$PIOLET" survey -o nothing --dir /proc
+    mkdir away
+    (cd away && expect_exit "$refused" "$PIOLET" survey --dir /proc)
+    [ ! -e nothing ] && [ -z "$(ls away)" ] || fail "a survey that cannot begin left something: $(ls -d nothing away/*)"
 }
 
 usage
