@@ -3,6 +3,7 @@
  *   survey_plan.c     the steps, as rows of one table: pure
  *   survey_input.c    the keyword files that they run: pure
  *   survey_child.c    one step as a process: output to a file, a limit of time, signals
+ *   survey_message.c  what a step that failed says about it
  *   survey_shell.c    the folder of results, the order of the steps, the page
  *   survey_summary.c  the few numbers that the terminal shows, from the block files */
 #ifndef PIOLET_CLI_SURVEY_H
@@ -102,6 +103,11 @@ void survey_signals_take(void);
  * processes. */
 struct survey_outcome survey_child_run(const struct survey_command *command, const char *log, double limit_s,
                                        void (*tick)(void *context, double elapsed_s), void *context);
+
+enum { SURVEY_MESSAGE_MAX = 512 };
+
+/* The first message of a verb in what a step printed, or else its last line; "": it printed nothing. */
+void survey_message(const char *log, char message[SURVEY_MESSAGE_MAX]);
 
 /* ---- the end ---- */
 

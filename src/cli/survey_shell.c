@@ -33,7 +33,7 @@ static void complain(const struct survey *survey, const char *format, ...) __att
 
 static void complain(const struct survey *survey, const char *format, ...)
 {
-    char text[1024];
+    char text[LOG_MAX + 1024];
     va_list args;
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
@@ -165,20 +165,6 @@ static void show_progress(void *context, double elapsed_s)
             elapsed_s, left);
 }
 
-static void last_line(const char *path, char line[256])
-{
-    FILE *stream = fopen(path, "r");
-    char next[256];
-    line[0] = '\0';
-    while (stream && fgets(next, sizeof next, stream)) {
-        next[strcspn(next, "\n")] = '\0';
-        if (next[strspn(next, " \t")])
-            memcpy(line, next, sizeof next);
-    }
-    if (stream)
-        fclose(stream);
-}
-
 static void tell_outcome(struct survey *survey, const struct survey_step *step, const char *log,
                          const struct survey_outcome *outcome)
 {
@@ -187,15 +173,15 @@ static void tell_outcome(struct survey *survey, const struct survey_step *step, 
                                         [SURVEY_TOO_LONG] = "took too long and was ended",
                                         [SURVEY_INTERRUPTED] = "interrupted",
                                         [SURVEY_NOT_STARTED] = "could not be started"};
-    char line[256];
+    char message[SURVEY_MESSAGE_MAX];
     fprintf(survey->list, "%s: %s, %.1f s, exit status %d\n", step->name, words[outcome->end], outcome->seconds,
             outcome->status);
     fflush(survey->list);
     if (outcome->end == SURVEY_WELL || outcome->end == SURVEY_INTERRUPTED)
         return;
-    last_line(log, line);
-    complain(survey, "the step '%s' (%s) %s; see %s%s%s", step->name, step->title, words[outcome->end], log,
-             line[0] ? ": " : "", line);
+    survey_message(log, message);
+    complain(survey, "the step '%s' (%s) %s%s%s\n  All that it printed is in '%s'.", step->name, step->title,
+             words[outcome->end], message[0] ? ":\n  " : "", message, log);
     survey->failed++;
 }
 

@@ -62,6 +62,8 @@ failing_step()
     expect_exit 1 "$PIOLET" survey -n 1 --quick --no-limits --no-curves --no-kernels --no-strategies --no-beffio \
         --dir "$place" -o two
     expect_in "$ERR" "the step 'beff'"
+    expect_in "$ERR" "piolet beff: "
+    expect_in "$ERR" "All that it printed is in 'two/beff.txt'"
     expect_in two/steps.txt "beff: failed"
     expect_in two/steps.txt "model: well"
     nothing_left
