@@ -61,8 +61,8 @@ struct survey_step {
     /* Behind "piolet VERB": words separated by blanks, with {n}, {square}, {out}, {work} and {self}. A word that begins
      * with '?' is left out unless the file behind its '=' is there. NULL: not in this form. */
     const char *words[SURVEY_FORMS];
-    int seconds[SURVEY_FORMS]; /* on 2 ranks and a laptop's disk */
-    const char *needs;         /* a file of the results that an earlier step made; NULL: none */
+    double seconds[SURVEY_FORMS]; /* on 2 ranks of an idle machine and a laptop's disk, rather too many than too few */
+    const char *needs;            /* a file of the results that an earlier step made; NULL: none */
 };
 
 extern const struct survey_step SURVEY_STEPS[]; /* ends with {0} */

@@ -13,7 +13,10 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { LOG_MAX = PATH_MAX + 64, INTERRUPTED = 130 };
+enum { LOG_MAX = PATH_MAX + 64, INTERRUPTED = 130, SPARE_S = 300 };
+
+static const struct survey_step PAGE = {
+    .name = "report", .title = "the page", .verb = "report", .seconds = {0.5, 0.5, 60}};
 
 struct survey {
     const struct survey_request *request;
@@ -152,6 +155,12 @@ static void take_back(struct survey *survey)
 
 /* ---- one step ---- */
 
+/* What the table says; nothing for a verb that is not in this build. */
+static double planned_s(const struct survey *survey, const struct survey_step *step)
+{
+    return cli_verb_find(step->verb) ? step->seconds[survey->request->form] : 0;
+}
+
 static void show_progress(void *context, double elapsed_s)
 {
     const struct survey *survey = context;
@@ -201,7 +210,7 @@ static bool is_ready(struct survey *survey, const struct survey_step *step)
 
 static void run_step(struct survey *survey, const struct survey_step *step)
 {
-    const int seconds = step->seconds[survey->request->form];
+    const double seconds = planned_s(survey, step);
     char log[LOG_MAX];
     struct survey_command command = {0};
     struct text text = {0};
@@ -214,10 +223,10 @@ static void run_step(struct survey *survey, const struct survey_step *step)
     survey_command_text(&command, &text);
     fprintf(survey->list, "%s: %s\n", step->name, text_get(&text));
     text_clear(&text);
-    /* A machine may be twenty times slower than ours; what takes longer hangs. */
+    /* A machine may be twenty times slower than ours, a disk that others use slower still; what takes longer hangs. */
     struct survey_outcome outcome = {.end = SURVEY_NOT_STARTED};
     if (!command.failed)
-        outcome = survey_child_run(&command, log, 120 + 20.0 * seconds, show_progress, survey);
+        outcome = survey_child_run(&command, log, SPARE_S + 20 * seconds, show_progress, survey);
     tell_outcome(survey, step, log, &outcome);
     survey->interrupted = outcome.end == SURVEY_INTERRUPTED;
     survey->planned += seconds;
@@ -246,12 +255,11 @@ static int is_result(const struct dirent *entry)
 /* All results that are there, be it a part of them. */
 static void make_page(struct survey *survey)
 {
-    static const struct survey_step page = {.name = "report", .title = "the page", .seconds = {5, 5, 60}};
     char log[LOG_MAX], path[LOG_MAX];
     struct dirent **names = NULL;
     struct survey_command command = {0};
     const int count = scandir(survey->places.out, &names, is_result, alphasort);
-    survey->step = &page;
+    survey->step = &PAGE;
     survey->left = 0;
     survey_command_add(&command, survey->places.self);
     survey_command_add(&command, "report");
@@ -269,7 +277,8 @@ static void make_page(struct survey *survey)
         fprintf(survey->list, "report: not in this build\n");
     } else if (count > 0 && !command.failed) {
         const struct survey_outcome outcome = survey_child_run(&command, log, 600, show_progress, survey);
-        tell_outcome(survey, &page, log, &outcome);
+        tell_outcome(survey, &PAGE, log, &outcome);
+        survey->passed += outcome.seconds;
     }
     survey_command_clear(&command);
 }
@@ -325,8 +334,9 @@ static void count_steps(struct survey *survey)
     for (const struct survey_step *step = SURVEY_STEPS; step->name; step++)
         if (survey_step_wanted(step, survey->request)) {
             survey->count++;
-            survey->left += cli_verb_find(step->verb) ? step->seconds[survey->request->form] : 0;
+            survey->left += planned_s(survey, step);
         }
+    survey->left += planned_s(survey, &PAGE);
 }
 
 static int dry_run(struct survey *survey)
@@ -342,12 +352,12 @@ static int dry_run(struct survey *survey)
             continue;
         survey_step_command(step, survey->request, &survey->places, &command);
         survey_command_text(&command, &text);
-        printf("%-13s %5d s  %s%s\n    %s\n", step->name, step->seconds[survey->request->form], step->title,
+        printf("%-13s %6.1f s  %s%s\n    %s\n", step->name, step->seconds[survey->request->form], step->title,
                cli_verb_find(step->verb) ? "" : " (not in this build)", text_get(&text));
         text_clear(&text);
         survey_command_clear(&command);
     }
-    printf("In all about %s.\n", units_duration(survey->left, total));
+    printf("In all about %s on an idle machine.\n", units_duration(survey->left, total));
     return CLI_OK;
 }
 
@@ -377,7 +387,7 @@ int survey_shell(const struct survey_request *request)
         return CLI_FAILED;
     }
     char about[UNITS_TEXT_MAX];
-    fprintf(stderr, "Surveying %s on %d ranks of %s; this takes about %s.\n",
+    fprintf(stderr, "Surveying %s on %d ranks of %s; this takes about %s on an idle machine.\n",
             request->directory ? request->directory : survey.places.out, request->ranks, PIOLET_MPI_NAME,
             units_duration(survey.left, about));
     run_steps(&survey);

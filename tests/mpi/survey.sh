@@ -53,11 +53,19 @@ whole()
     expect_in "$ERR" "not empty"
 }
 
+# What is announced is the sum of the steps, and of a moment for the page.
+announced_is_sum()
+{
+    awk '$3 == "s" { sum += $2 } $1 == "In" { said = $4 } END { exit !(said >= sum - 1 && said <= sum + 2) }' "$OUT" ||
+        fail "the announced time is not the sum of the steps: $(cat "$OUT")"
+}
+
 # b_eff needs two ranks: the step is named, and the next ones run.
 failing_step()
 {
     expect_exit 0 "$PIOLET" survey --dry-run -o dry
     expect_in "$OUT" "In all about"
+    announced_is_sum
     [ ! -e dry ] || fail "a dry run made something"
     expect_exit 1 "$PIOLET" survey -n 1 --quick --no-limits --no-curves --no-kernels --no-strategies --no-beffio \
         --dir "$place" -o two
