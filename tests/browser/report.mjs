@@ -140,6 +140,8 @@ async function surroundings() {
   await close(dark);
   const phone = await open("all.html", { width: 390, height: 800, mobile: true });
   for (const id of await phone.run("[...document.querySelectorAll('section')].map((s) => s.id)")) await phone.show(id);
+  await phone.run(`document.querySelectorAll("details").forEach((d) => { d.open = true; })`);
+  await rest();
   assert.ok((await phone.run("document.documentElement.scrollWidth")) <= 390, "a phone has to scroll sideways");
   await close(phone);
 }
