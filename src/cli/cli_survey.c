@@ -137,9 +137,9 @@ const struct cli_verb cli_verb_survey = {
     .name = "survey",
     .summary = "survey the I/O of this machine: numbers, curves, a page",
     .synopsis = "[OPTION]...",
-    .details = "Runs the other verbs in a form that takes about a minute in all, and ends with a\n"
-               "page and a summary. A step that fails is named, and the others go on. Ctrl-C\n"
-               "leaves a page of what was done.",
+    .details = "Runs the other verbs in a form that takes about half a minute on an idle\n"
+               "machine, and ends with a page and a summary. A step that fails is named, and the\n"
+               "others go on. Ctrl-C leaves a page of what was done.",
     .options =
         (const struct cli_option[]){
             {OPT_RANKS, "ranks", 'n', "N", "MPI processes (the cores, from 2 to 4)"},

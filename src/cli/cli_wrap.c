@@ -11,7 +11,7 @@ void cli_wrap(const char *text, int column, int indent)
     bool first = true;
     while (*(text += strspn(text, " \n"))) {
         const int length = (int)strcspn(text, " \n");
-        if (!first && column + 1 + length > WIDTH) {
+        if (column + !first + length > WIDTH && (!first || column > indent)) {
             printf("\n%*s", indent, "");
             column = indent;
         } else if (!first) {

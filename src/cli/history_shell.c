@@ -52,19 +52,65 @@ static int add(const struct history_request *request, struct history *history)
 
 /* ---- list, show ---- */
 
+enum { WHERE_COLUMN = 57, WORD_MAX = 22 }; /* such a word and a comma fill the line */
+
+static bool continues_character(char byte)
+{
+    return ((unsigned char)byte & 0xC0U) == 0x80U; /* of UTF-8 */
+}
+
+/* The word, or its begin and end when it is too long for its column; `show` and `export` have all of it. */
+static void add_word(struct text *text, const char *word, size_t length)
+{
+    static const char dots[] = "…";
+    size_t head = (WORD_MAX - strlen(dots)) / 2, tail = length - (WORD_MAX - strlen(dots) - head);
+    if (length <= WORD_MAX) {
+        text_append(text, word, length);
+        return;
+    }
+    while (head > 0 && continues_character(word[head]))
+        head--;
+    while (tail < length && continues_character(word[tail]))
+        tail++;
+    text_append(text, word, head);
+    text_add(text, dots);
+    text_append(text, word + tail, length - tail);
+}
+
+static void add_words(struct text *text, const char *words)
+{
+    for (; *words; words += strspn(words, " ")) {
+        const size_t length = strcspn(words, " ");
+        add_word(text, words, length);
+        words += length;
+        text_add(text, *words ? " " : "");
+    }
+}
+
+/* A long name of a host goes without its domain. */
+static void host_of(const struct history_run *run, struct text *host)
+{
+    const size_t length = strlen(run->host), plain = strcspn(run->host, ".");
+    const bool is_address = run->host[strspn(run->host, "0123456789.")] == '\0';
+    text_append(host, run->host, length > WORD_MAX && !is_address ? plain : length);
+}
+
 static void print_run(const struct history_run *run)
 {
-    const char *const parts[] = {run->mpiio, run->host, strspn(run->place, " ") ? "" : run->place, run->label,
+    struct text what = {0}, where = {0}, host = {0};
+    host_of(run, &host);
+    const char *const parts[] = {run->mpiio, text_get(&host), strspn(run->place, " ") ? "" : run->place, run->label,
                                  run->complete ? "" : "not complete"};
-    struct text what = {0}, where = {0};
     text_format(&what, "%s %s", run->class_name, run->testname);
-    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
-        if (parts[i][0])
-            text_format(&where, "%s%s", where.length ? ", " : "", parts[i]);
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
+        text_add(&where, where.length && parts[i][0] ? ", " : "");
+        add_words(&where, parts[i]);
+    }
     printf("%-10.8s %-10.10s %5.5s ", run->id, run->measured, strlen(run->measured) > 16 ? run->measured + 11 : "");
-    int column = cli_wrap_cell(text_get(&what), 28, 22);
+    int column = cli_wrap_cell(text_get(&what), 28, 23);
     column += printf("%5lld ", (long long)run->ranks);
-    cli_wrap(text_get(&where), column, 57);
+    cli_wrap(text_get(&where), column, WHERE_COLUMN);
+    text_clear(&host);
     text_clear(&what);
     text_clear(&where);
 }

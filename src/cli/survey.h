@@ -3,6 +3,7 @@
  *   survey_plan.c     the steps, as rows of one table: pure
  *   survey_input.c    the keyword files that they run: pure
  *   survey_child.c    one step as a process: output to a file, a limit of time, signals
+ *   survey_message.c  what a step that failed says about it
  *   survey_shell.c    the folder of results, the order of the steps, the page
  *   survey_summary.c  the few numbers that the terminal shows, from the block files */
 #ifndef PIOLET_CLI_SURVEY_H
@@ -60,8 +61,8 @@ struct survey_step {
     /* Behind "piolet VERB": words separated by blanks, with {n}, {square}, {out}, {work} and {self}. A word that begins
      * with '?' is left out unless the file behind its '=' is there. NULL: not in this form. */
     const char *words[SURVEY_FORMS];
-    int seconds[SURVEY_FORMS]; /* on 2 ranks and a laptop's disk */
-    const char *needs;         /* a file of the results that an earlier step made; NULL: none */
+    double seconds[SURVEY_FORMS]; /* on 2 ranks of an idle machine and a laptop's disk, rather too many than too few */
+    const char *needs;            /* a file of the results that an earlier step made; NULL: none */
 };
 
 extern const struct survey_step SURVEY_STEPS[]; /* ends with {0} */
@@ -102,6 +103,11 @@ void survey_signals_take(void);
  * processes. */
 struct survey_outcome survey_child_run(const struct survey_command *command, const char *log, double limit_s,
                                        void (*tick)(void *context, double elapsed_s), void *context);
+
+enum { SURVEY_MESSAGE_MAX = 512 };
+
+/* The first message of a verb in what a step printed, or else its last line; "": it printed nothing. */
+void survey_message(const char *log, char message[SURVEY_MESSAGE_MAX]);
 
 /* ---- the end ---- */
 

@@ -13,13 +13,17 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { LOG_MAX = PATH_MAX + 64, INTERRUPTED = 130 };
+enum { LOG_MAX = PATH_MAX + 64, INTERRUPTED = 130, SPARE_S = 300 };
+
+static const struct survey_step PAGE = {
+    .name = "report", .title = "the page", .verb = "report", .seconds = {0.5, 0.5, 60}};
 
 struct survey {
     const struct survey_request *request;
     struct survey_places places;
     FILE *list; /* steps.txt: what was run, and how it went */
     bool on_terminal;
+    bool made_results, made_out; /* the directories that were not there before */
     bool interrupted;
     int failed;
     int number, count;      /* of the step under way, from 1; of all */
@@ -32,7 +36,7 @@ static void complain(const struct survey *survey, const char *format, ...) __att
 
 static void complain(const struct survey *survey, const char *format, ...)
 {
-    char text[1024];
+    char text[LOG_MAX + 1024];
     va_list args;
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
@@ -50,13 +54,15 @@ static bool make_default_output(struct survey *survey)
     const time_t now = time(NULL);
     struct tm utc;
     strftime(name, sizeof name, "%Y-%m-%dT%H%M%SZ", gmtime_r(&now, &utc));
-    bool made = mkdir("results", 0777) == 0 || errno == EEXIST;
+    survey->made_results = mkdir("results", 0777) == 0;
+    bool made = survey->made_results || errno == EEXIST;
     for (int i = 1; made && i < 100; i++) {
         if (i == 1)
             snprintf(survey->places.out, PATH_MAX, "results/%s", name);
         else
             snprintf(survey->places.out, PATH_MAX, "results/%s-%d", name, i);
-        if (mkdir(survey->places.out, 0777) == 0)
+        survey->made_out = mkdir(survey->places.out, 0777) == 0;
+        if (survey->made_out)
             return true;
         made = errno == EEXIST;
     }
@@ -70,7 +76,8 @@ static bool make_output(struct survey *survey)
     if (!name)
         return make_default_output(survey);
     snprintf(survey->places.out, PATH_MAX, "%s", name);
-    if (mkdir(name, 0777) == 0 || errno == EEXIST)
+    survey->made_out = mkdir(name, 0777) == 0;
+    if (survey->made_out || errno == EEXIST)
         return true;
     complain(survey, "cannot make the directory '%s': %s", name, strerror(errno));
     return false;
@@ -83,6 +90,7 @@ static bool make_work(struct survey *survey)
     snprintf(survey->places.work, PATH_MAX, "%.*s/piolet-survey.XXXXXX", PATH_MAX - 32, in);
     if (mkdtemp(survey->places.work))
         return true;
+    survey->places.work[0] = '\0';
     complain(survey, "cannot write into '%s': %s", in, strerror(errno));
     return false;
 }
@@ -126,7 +134,32 @@ static bool prepare(struct survey *survey)
            write_text(survey, "kernels.in", survey_kernels);
 }
 
+/* A survey that cannot begin leaves nothing behind. */
+static void take_back(struct survey *survey)
+{
+    static const char *const names[] = {"steps.txt", "curves.in", "kernels.in"};
+    char path[LOG_MAX];
+    for (size_t i = 0; survey->list && i < sizeof names / sizeof names[0]; i++) {
+        snprintf(path, sizeof path, "%s/%s", survey->places.out, names[i]);
+        unlink(path);
+    }
+    if (survey->list)
+        fclose(survey->list);
+    if (survey->places.work[0])
+        rmdir(survey->places.work);
+    if (survey->made_out)
+        rmdir(survey->places.out);
+    if (survey->made_results)
+        rmdir("results");
+}
+
 /* ---- one step ---- */
+
+/* What the table says; nothing for a verb that is not in this build. */
+static double planned_s(const struct survey *survey, const struct survey_step *step)
+{
+    return cli_verb_find(step->verb) ? step->seconds[survey->request->form] : 0;
+}
 
 static void show_progress(void *context, double elapsed_s)
 {
@@ -141,20 +174,6 @@ static void show_progress(void *context, double elapsed_s)
             elapsed_s, left);
 }
 
-static void last_line(const char *path, char line[256])
-{
-    FILE *stream = fopen(path, "r");
-    char next[256];
-    line[0] = '\0';
-    while (stream && fgets(next, sizeof next, stream)) {
-        next[strcspn(next, "\n")] = '\0';
-        if (next[strspn(next, " \t")])
-            memcpy(line, next, sizeof next);
-    }
-    if (stream)
-        fclose(stream);
-}
-
 static void tell_outcome(struct survey *survey, const struct survey_step *step, const char *log,
                          const struct survey_outcome *outcome)
 {
@@ -163,15 +182,15 @@ static void tell_outcome(struct survey *survey, const struct survey_step *step, 
                                         [SURVEY_TOO_LONG] = "took too long and was ended",
                                         [SURVEY_INTERRUPTED] = "interrupted",
                                         [SURVEY_NOT_STARTED] = "could not be started"};
-    char line[256];
+    char message[SURVEY_MESSAGE_MAX];
     fprintf(survey->list, "%s: %s, %.1f s, exit status %d\n", step->name, words[outcome->end], outcome->seconds,
             outcome->status);
     fflush(survey->list);
     if (outcome->end == SURVEY_WELL || outcome->end == SURVEY_INTERRUPTED)
         return;
-    last_line(log, line);
-    complain(survey, "the step '%s' (%s) %s; see %s%s%s", step->name, step->title, words[outcome->end], log,
-             line[0] ? ": " : "", line);
+    survey_message(log, message);
+    complain(survey, "the step '%s' (%s) %s%s%s\n  All that it printed is in '%s'.", step->name, step->title,
+             words[outcome->end], message[0] ? ":\n  " : "", message, log);
     survey->failed++;
 }
 
@@ -191,7 +210,7 @@ static bool is_ready(struct survey *survey, const struct survey_step *step)
 
 static void run_step(struct survey *survey, const struct survey_step *step)
 {
-    const int seconds = step->seconds[survey->request->form];
+    const double seconds = planned_s(survey, step);
     char log[LOG_MAX];
     struct survey_command command = {0};
     struct text text = {0};
@@ -204,10 +223,10 @@ static void run_step(struct survey *survey, const struct survey_step *step)
     survey_command_text(&command, &text);
     fprintf(survey->list, "%s: %s\n", step->name, text_get(&text));
     text_clear(&text);
-    /* A machine may be twenty times slower than ours; what takes longer hangs. */
+    /* A machine may be twenty times slower than ours, a disk that others use slower still; what takes longer hangs. */
     struct survey_outcome outcome = {.end = SURVEY_NOT_STARTED};
     if (!command.failed)
-        outcome = survey_child_run(&command, log, 120 + 20.0 * seconds, show_progress, survey);
+        outcome = survey_child_run(&command, log, SPARE_S + 20 * seconds, show_progress, survey);
     tell_outcome(survey, step, log, &outcome);
     survey->interrupted = outcome.end == SURVEY_INTERRUPTED;
     survey->planned += seconds;
@@ -236,12 +255,11 @@ static int is_result(const struct dirent *entry)
 /* All results that are there, be it a part of them. */
 static void make_page(struct survey *survey)
 {
-    static const struct survey_step page = {.name = "report", .title = "the page", .seconds = {5, 5, 60}};
     char log[LOG_MAX], path[LOG_MAX];
     struct dirent **names = NULL;
     struct survey_command command = {0};
     const int count = scandir(survey->places.out, &names, is_result, alphasort);
-    survey->step = &page;
+    survey->step = &PAGE;
     survey->left = 0;
     survey_command_add(&command, survey->places.self);
     survey_command_add(&command, "report");
@@ -259,7 +277,8 @@ static void make_page(struct survey *survey)
         fprintf(survey->list, "report: not in this build\n");
     } else if (count > 0 && !command.failed) {
         const struct survey_outcome outcome = survey_child_run(&command, log, 600, show_progress, survey);
-        tell_outcome(survey, &page, log, &outcome);
+        tell_outcome(survey, &PAGE, log, &outcome);
+        survey->passed += outcome.seconds;
     }
     survey_command_clear(&command);
 }
@@ -315,8 +334,9 @@ static void count_steps(struct survey *survey)
     for (const struct survey_step *step = SURVEY_STEPS; step->name; step++)
         if (survey_step_wanted(step, survey->request)) {
             survey->count++;
-            survey->left += cli_verb_find(step->verb) ? step->seconds[survey->request->form] : 0;
+            survey->left += planned_s(survey, step);
         }
+    survey->left += planned_s(survey, &PAGE);
 }
 
 static int dry_run(struct survey *survey)
@@ -332,12 +352,12 @@ static int dry_run(struct survey *survey)
             continue;
         survey_step_command(step, survey->request, &survey->places, &command);
         survey_command_text(&command, &text);
-        printf("%-13s %5d s  %s%s\n    %s\n", step->name, step->seconds[survey->request->form], step->title,
+        printf("%-13s %6.1f s  %s%s\n    %s\n", step->name, step->seconds[survey->request->form], step->title,
                cli_verb_find(step->verb) ? "" : " (not in this build)", text_get(&text));
         text_clear(&text);
         survey_command_clear(&command);
     }
-    printf("In all about %s.\n", units_duration(survey->left, total));
+    printf("In all about %s on an idle machine.\n", units_duration(survey->left, total));
     return CLI_OK;
 }
 
@@ -363,12 +383,11 @@ int survey_shell(const struct survey_request *request)
         return dry_run(&survey);
     survey_signals_take();
     if (!prepare(&survey)) {
-        if (survey.places.work[0])
-            rmdir(survey.places.work);
+        take_back(&survey);
         return CLI_FAILED;
     }
     char about[UNITS_TEXT_MAX];
-    fprintf(stderr, "Surveying %s on %d ranks of %s; this takes about %s.\n",
+    fprintf(stderr, "Surveying %s on %d ranks of %s; this takes about %s on an idle machine.\n",
             request->directory ? request->directory : survey.places.out, request->ranks, PIOLET_MPI_NAME,
             units_duration(survey.left, about));
     run_steps(&survey);

@@ -20,11 +20,11 @@ db=$store/h.db
 
 expect_exit 0 gcc -I"$SOURCE/src" "$SOURCE/tests/support/make_block.c" "$BINARY/src/libpiolet_base.a" -lm -o "$TMP/make_block"
 
-# block_file NAME DAY SETS [SEED [FACTOR [RANKS [FILESYSTEM]]]]
+# block_file NAME DAY SETS [SEED [FACTOR [RANKS [FILESYSTEM [HOST]]]]]
 block_file()
 {
     rm -f "$TMP/$1"
-    expect_exit 0 "$TMP/make_block" "$TMP/$1" "$2T10:00:00Z" "${6:-1}" "${7:-ext4}" "$3" "${4:-0}" "${5:-1}"
+    expect_exit 0 "$TMP/make_block" "$TMP/$1" "$2T10:00:00Z" "${6:-1}" "${7:-ext4}" "$3" "${4:-0}" "${5:-1}" "${8:-here}"
 }
 
 bytes_come_back()
@@ -45,6 +45,22 @@ bytes_come_back()
     expect_exit 0 "$PIOLET" history --db "$db" remove one
     expect_exit 0 "$PIOLET" history --db "$db" list
     expect_in "$OUT" "0 runs"
+}
+
+# Hosts and places of any length fit into 80 columns, and are whole in what is exported.
+narrow()
+{
+    local host=login-0017.batch.cluster.research.example.org place=filer.example.org:/exports/of/a/long/path/æøåæøåæøå
+    block_file wide 2026-01-04 1 0 1 100000 "$place" "$host"
+    expect_exit 0 "$PIOLET" history --db "$db" add "$TMP/wide" --label "a-label-of-many-characters-in-one-word"
+    expect_exit 0 "$PIOLET" history --db "$db" list
+    expect_in "$OUT" "login-0017,"
+    expect_in "$OUT" "filer.exa…"
+    iconv -f UTF-8 -t UTF-8 "$OUT" >/dev/null || fail "characters were cut"
+    awk 'length > 80' "$OUT" | grep . && fail "wider than 80 columns"
+    expect_exit 0 "$PIOLET" history --db "$db" export --json "$TMP/json"
+    jq -e --arg host "$host" '.runs[0].host == $host' "$TMP/json" >"$OUT" || fail "the host is not whole in JSON"
+    expect_exit 0 "$PIOLET" history --db "$db" remove last
 }
 
 # A run that is still going on, then damage.
@@ -175,6 +191,7 @@ default_place()
 }
 
 bytes_come_back
+narrow
 broken_records
 regressions
 concurrent_and_killed

@@ -53,15 +53,25 @@ whole()
     expect_in "$ERR" "not empty"
 }
 
+# What is announced is the sum of the steps, and of a moment for the page.
+announced_is_sum()
+{
+    awk '$3 == "s" { sum += $2 } $1 == "In" { said = $4 } END { exit !(said >= sum - 1 && said <= sum + 2) }' "$OUT" ||
+        fail "the announced time is not the sum of the steps: $(cat "$OUT")"
+}
+
 # b_eff needs two ranks: the step is named, and the next ones run.
 failing_step()
 {
     expect_exit 0 "$PIOLET" survey --dry-run -o dry
     expect_in "$OUT" "In all about"
+    announced_is_sum
     [ ! -e dry ] || fail "a dry run made something"
     expect_exit 1 "$PIOLET" survey -n 1 --quick --no-limits --no-curves --no-kernels --no-strategies --no-beffio \
         --dir "$place" -o two
     expect_in "$ERR" "the step 'beff'"
+    expect_in "$ERR" "piolet beff: "
+    expect_in "$ERR" "All that it printed is in 'two/beff.txt'"
     expect_in two/steps.txt "beff: failed"
     expect_in two/steps.txt "model: well"
     nothing_left
@@ -106,10 +116,16 @@ launched()
 
 usage()
 {
+    local refused=2
     expect_exit 2 "$PIOLET" survey --quick --full
     expect_exit 2 "$PIOLET" survey --dir "$TMP/absent"
     expect_exit 2 "$PIOLET" survey something
     expect_exit 2 "$PIOLET" survey -n 0
+    [ "$(id -u)" -ne 0 ] || refused=1 # root is told only when it tries
+    expect_exit "$refused" "$PIOLET" survey -o nothing --dir /proc
+    mkdir away
+    (cd away && expect_exit "$refused" "$PIOLET" survey --dir /proc)
+    [ ! -e nothing ] && [ -z "$(ls away)" ] || fail "a survey that cannot begin left something: $(ls -d nothing away/*)"
 }
 
 usage

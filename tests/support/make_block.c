@@ -1,6 +1,6 @@
-/* make_block FILE TIME RANKS FILESYSTEM SETS SEED FACTOR: a block file as a low-level test would write it, with rates
- * that are known: set i writes blocks of i kB at 100 i MB/s with 2 % of noise, the first four times FACTOR. SEED 0:
- * without noise. */
+/* make_block FILE TIME RANKS FILESYSTEM SETS SEED FACTOR HOST: a block file as a low-level test would write it, with
+ * rates that are known: set i writes blocks of i kB at 100 i MB/s with 2 % of noise, the first four times FACTOR. SEED
+ * 0: without noise. */
 #include "base/blockfile.h"
 #include "base/rng.h"
 
@@ -19,12 +19,12 @@ int main(int argc, char **argv)
 {
     struct blockfile_writer *writer;
     struct pl_error error;
-    if (argc != 8 || blockfile_writer_open(argv[1], &writer, &error) != PL_OK)
+    if (argc != 9 || blockfile_writer_open(argv[1], &writer, &error) != PL_OK)
         return 2;
     blockfile_begin(writer, "Lowlevel", "single");
     blockfile_fact(writer, "nprocs", "%s", argv[3]);
     blockfile_fact(writer, "product_version", "0.1.0");
-    blockfile_fact(writer, "hostname", "here");
+    blockfile_fact(writer, "hostname", "%s", argv[8]);
     blockfile_fact(writer, "timestamp", "%s", argv[2]);
     blockfile_fact(writer, "mpi_library", "MPICH Version: 4.0.2");
     blockfile_fact(writer, "mpiio", "ROMIO");

@@ -18,14 +18,17 @@ export function csvOf(table: Table): string {
   return [table.columns, ...table.rows].map((row) => row.map(csvCell).join(",")).join("\n") + "\n";
 }
 
-const ROWS_SHOWN = 500;
+const ROWS_SHOWN = 500, DENSE = 9; // rows; columns from which they stand closer
+
+/** The name of a column, which may break behind an underscore: names of keys are wider than their numbers. */
+const headOf = (name: string): Child => name.split(/(?<=_)/).flatMap((part, i) => (i ? [h("wbr"), part] : [part]));
 
 export function tableOf(table: Table): HTMLElement {
   const numeric = table.columns.map((_, c) => table.rows.length > 0 && table.rows.every((row) => isNumber(row[c]) || row[c] === null || row[c] === undefined || /^[\d–-][\d.\u202f]*( [a-zµA-Z/%]{1,4})?$/.test(row[c]!)));
   const shown = table.rows.slice(0, ROWS_SHOWN);
   const body = shown.map((row) => h("tr", {}, row.map((cell, c) => h("td", { class: numeric[c] ? "num" : undefined }, isNumber(cell) ? digits(cell, 5) : cell ?? ""))));
   return h("div", { class: "table-box", tabindex: 0, role: "region", "aria-label": `table: ${table.name}` },
-    h("table", {}, h("thead", {}, h("tr", {}, table.columns.map((name, c) => h("th", { scope: "col", class: numeric[c] ? "num" : undefined }, name)))), h("tbody", {}, body)),
+    h("table", { class: table.columns.length >= DENSE ? "dense" : undefined }, h("thead", {}, h("tr", {}, table.columns.map((name, c) => h("th", { scope: "col", class: numeric[c] ? "num" : undefined }, headOf(name))))), h("tbody", {}, body)),
     table.rows.length > ROWS_SHOWN ? h("p", { class: "note" }, `The first ${ROWS_SHOWN} of ${table.rows.length} rows; the CSV has all.`) : null);
 }
 

@@ -23,6 +23,20 @@ function sectionOf(view: View): HTMLElement {
     h("header", {}, h("h2", { id: `${view.id}-title` }, view.title), h("p", {}, view.about)));
 }
 
+const HANDS = ["wheel", "touchstart", "pointerdown", "keydown"], HOLD_MS = 3000;
+
+let release = (): void => {};
+
+/** Keeps a view at the top while charts above it find their size, until the reader takes over. */
+function hold(target: HTMLElement): void {
+  const heights = new ResizeObserver(() => target.scrollIntoView()), until = new AbortController();
+  release();
+  release = () => { heights.disconnect(); until.abort(); };
+  heights.observe(document.getElementById("main")!);
+  for (const name of HANDS) addEventListener(name, release, { passive: true, signal: until.signal });
+  setTimeout(release, HOLD_MS);
+}
+
 function watch(sections: Map<HTMLElement, View>, links: Map<string, HTMLElement>, report: Report): void {
   const near = new IntersectionObserver((entries) => {
     for (const entry of entries) if (entry.isIntersecting) renderOnce(entry.target as HTMLElement, sections.get(entry.target as HTMLElement)!, report);
@@ -39,8 +53,13 @@ function watch(sections: Map<HTMLElement, View>, links: Map<string, HTMLElement>
     if (!target) return;
     for (const [section, view] of sections) { renderOnce(section, view, report); if (section === target) break; }
     target.scrollIntoView();
+    hold(target);
   };
   addEventListener("hashchange", jump);
+  addEventListener("click", (event) => { // the link to where the address says that we are: nothing changes there
+    const link = event.target instanceof Element ? event.target.closest<HTMLAnchorElement>("a[href^='#']") : null;
+    if (link && link.hash === location.hash) jump();
+  });
   if (location.hash) jump();
 }
 

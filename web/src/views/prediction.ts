@@ -30,7 +30,7 @@ function ranking(report: Report, block: Block): HTMLElement | null {
 
 const COLUMNS: [key: string, title: string, show: (value: number) => string][] = [
   ["weight_bytes", "weight", (v) => bytes(v)], ["count", "count", (v) => digits(v, 6)], ["time_ns", "time", (v) => time(v)],
-  ["bw_ch_bytes_per_s", "BW_CH MB/s", (v) => digits(megabytes(v))], ["bw_pk_bytes_per_s", "BW_PK MB/s", (v) => digits(megabytes(v))], ["bw_pk_plain_bytes_per_s", "BW_PK plain", (v) => digits(megabytes(v))],
+  ["bw_ch_bytes_per_s", "BW_CH MB/s", (v) => digits(megabytes(v))], ["bw_pk_bytes_per_s", "BW_PK MB/s", (v) => digits(megabytes(v))], ["bw_pk_plain_bytes_per_s", "BW_PK plain MB/s", (v) => digits(megabytes(v))],
   ["usage_percent", "usage %", (v) => digits(v)], ["measured_ns", "measured", (v) => time(v)], ["measured_bw_bytes_per_s", "BW_MD MB/s", (v) => digits(megabytes(v))],
   ["error_bw_percent", "error on BW %", (v) => digits(v, 2)], ["error_time_percent", "error on time %", (v) => digits(v, 2)], ["noise_percent", "noise of runs %", (v) => digits(v, 2)], ["replay_noise_percent", "noise of replays %", (v) => digits(v, 2)],
 ];
@@ -42,9 +42,9 @@ const rowName = (set: ParameterSet): string => (param(set, "kind") === "phase" ?
 function phaseTable(block: Block, configuration: string): HTMLElement {
   const sets = rowsOf(block).filter((set) => (param(set, "configuration") ?? "") === configuration);
   const used = COLUMNS.filter(([key]) => sets.some((set) => Number.isFinite(number(set, key))));
-  return h("div", {}, h("h4", {}, configuration), h("div", { class: "table-box", tabindex: 0, role: "region", "aria-label": configuration }, h("table", {},
+  return h("div", {}, h("h4", {}, configuration), h("div", { class: "table-box", tabindex: 0, role: "region", "aria-label": configuration }, h("table", { class: "dense" },
     h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "phase"), h("th", { scope: "col" }, "what"), used.map(([, title]) => h("th", { scope: "col", class: "num" }, title)), h("th", { scope: "col" }, "method"))),
-    h("tbody", {}, sets.map((set) => h("tr", {}, h("th", { scope: "row" }, rowName(set)), h("td", { class: "words" }, param(set, "words") ?? param(set, "operations") ?? ""),
+    h("tbody", {}, sets.map((set) => h("tr", {}, h("th", { scope: "row" }, rowName(set)), h("td", { class: "words" }, param(set, "words") ?? param(set, "operations")?.replaceAll(",", ", ") ?? ""),
       used.map(([key, , show]) => h("td", { class: `num${key.startsWith("error") && Math.abs(number(set, key)) > 10 ? " off" : ""}` }, Number.isFinite(number(set, key)) ? show(number(set, key)) : "")), h("td", {}, param(set, "method") ?? "")))))));
 }
 
