@@ -232,6 +232,7 @@ int replay_shell_run_coll(struct replay_shell *shell, int argc, char **argv)
         job_finalize_coll();
         return CLI_USAGE;
     }
+    shell->job.start_wait_ns = job_meet_coll();
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     shell->job.mpiio = cli_engine_is_there() ? "piolet" : "system";

@@ -31,6 +31,13 @@ pl_status job_init_thread_coll(int *argc, char ***argv, int level, struct pl_err
     return start(level == MPI_THREAD_SINGLE ? MPI_Init(argc, argv) : MPI_Init_thread(argc, argv, level, &given), error);
 }
 
+int64_t job_meet_coll(void)
+{
+    const double begin = MPI_Wtime();
+    MPI_Barrier(MPI_COMM_WORLD);
+    return (int64_t)((MPI_Wtime() - begin) * 1e9);
+}
+
 void job_finalize_coll(void)
 {
     MPI_Finalize();

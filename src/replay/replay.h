@@ -34,8 +34,9 @@ struct replay_job {
     bool cold; /* drop the pages of a file before it is read */
     bool all;  /* no sampling */
     bool keep;
-    int64_t repeat; /* from 1 */
-    double limit_s; /* of a repetition: loops end early then; 0: none */
+    int64_t repeat;        /* from 1 */
+    double limit_s;        /* of a repetition: loops end early then; 0: none */
+    int64_t start_wait_ns; /* how long this rank waited for the others when all were started */
 };
 
 /* A unit when it is over, on rank 0. */

@@ -172,6 +172,19 @@ static pl_status make_file(struct replay_run *run, const struct model_step *step
     return status;
 }
 
+/* A program that opens a file before it has communicated meets its ranks there for the first time, and waits for those
+ * that were started last. This replay has met before: what it waited then is counted here. */
+static int64_t waited_for_start(struct replay_run *run, MPI_Comm comm)
+{
+    int ranks;
+    MPI_Comm_size(comm, &ranks);
+    if (ranks < run->ranks)
+        return 0;
+    const int64_t waited = run->late_ns;
+    run->late_ns = 0;
+    return waited;
+}
+
 /* The open itself, timed; then all know whether all have it. */
 static void open_coll(struct replay_run *run, const struct model_step *step, struct replay_file *file, int amode,
                       MPI_Info info, struct pl_error *error)
@@ -186,7 +199,7 @@ static void open_coll(struct replay_run *run, const struct model_step *step, str
         coll_fail_mpi(error, code, "opening '%s'", file->path);
     else if (any)
         pl_fail(error, PL_E_PEER, "opening '%s' failed on another rank", file->path);
-    replay_walk_time(run, step, begin, end);
+    replay_walk_time(run, step, begin, end + waited_for_start(run, file->comm));
 }
 
 void replay_file_open_coll(struct replay_run *run, const struct model_step *step, int64_t n, int64_t instance)

@@ -165,6 +165,7 @@ static void begin_repetition(struct replay_run *run, int64_t repetition)
     run->failure.status = PL_OK;
     run->stopped = false;
     run->phase_unit = -1;
+    run->late_ns = run->job->start_wait_ns;
     run->finished_units = run->written_units = run->depth = 0;
     run->flushed_ns = 0;
     run->folder[0] = '\0';
@@ -204,7 +205,8 @@ static pl_status repeat_coll(struct replay_run *run, int64_t repetition, struct 
         replay_note(run, NULL, error);
     struct devices *devices = watch_devices(run);
     MPI_Barrier(run->comm);
-    run->repetition_ns = run->idle_ns = replay_now_ns();
+    run->repetition_ns = replay_now_ns();
+    run->idle_ns = replay_computed_ns();
     if (status == PL_OK)
         replay_walk_coll(run);
     replay_file_close_all_coll(run);

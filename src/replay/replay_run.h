@@ -77,8 +77,9 @@ struct replay_run {
     int64_t buffer_bytes, fresh_bytes; /* largest access, largest write */
     bool is_scattered;                 /* accesses have the program's layouts in memory */
     bool is_stale;                     /* the buffer was written since it was made anew */
+    int64_t late_ns;                   /* the first meeting waits for ranks that were started later; 0: it is over */
     int64_t changed;                   /* word of the buffer that was changed last */
-    int64_t idle_ns;                   /* since when no call or communication is under way */
+    int64_t idle_ns;                   /* replay_computed_ns() when the last call or communication ended */
     struct replay_pending *gathered;   /* waits that follow each other, not called yet */
     int gathered_count, gathered_room;
     const struct model_step *gathered_step;
@@ -93,11 +94,22 @@ struct replay_run {
     struct blockfile_writer *writer; /* rank 0 */
 };
 
-static inline int64_t replay_now_ns(void)
+static inline int64_t replay_clock_ns(clockid_t clock)
 {
     struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
+    clock_gettime(clock, &now);
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+static inline int64_t replay_now_ns(void)
+{
+    return replay_clock_ns(CLOCK_MONOTONIC);
+}
+
+/* What this rank has had of a processor. */
+static inline int64_t replay_computed_ns(void)
+{
+    return replay_clock_ns(CLOCK_THREAD_CPUTIME_ID);
 }
 
 /* Notes the first failure of this rank; from then on its accesses are empty. */

@@ -81,7 +81,8 @@ static void make_data(struct replay_run *run)
 }
 
 /* The program computed for so long before this call or communication, on the average. Computing, not sleeping: it keeps
- * the data near and the core busy. */
+ * the data near and the core busy. Time of the processor counts: ranks that share a core compute one after the other,
+ * and those that are done wait, as in the program. */
 static void pace(struct replay_run *run, const struct model_step *step)
 {
     enum { CHUNK = 512 };
@@ -90,7 +91,7 @@ static void pace(struct replay_run *run, const struct model_step *step)
     int64_t gap = (int64_t)(step->observed.gap_ns / (double)step->observed.calls);
     if (run->job->pace == REPLAY_SHORT && gap > REPLAY_SHORT_NS)
         gap = REPLAY_SHORT_NS;
-    while (replay_now_ns() - run->idle_ns < gap)
+    while (replay_computed_ns() - run->idle_ns < gap)
         change(run, CHUNK);
 }
 
@@ -135,12 +136,13 @@ static void comm_step_coll(struct replay_run *run, const struct model_step *step
     make_data(run);
     pace(run, step);
     run->done[step->leaf]++;
+    run->late_ns = 0;
     if (run->aligned && replay_plan_is_world(run->model, step))
         meet_coll(run, step);
     else /* ranks that do different steps find together by the number of collectives: not one may be left out */
         for (int64_t i = 0; i < step->collectives && !run->stopped; i++)
             meet_coll(run, NULL);
-    run->idle_ns = replay_now_ns();
+    run->idle_ns = replay_computed_ns();
 }
 
 /* ---- phases ---- */
@@ -237,7 +239,7 @@ static void do_step_coll(struct replay_run *run, const struct model_step *step, 
     } else {
         pace(run, step);
         replay_call_do(run, step, run->done[step->leaf]++);
-        run->idle_ns = replay_now_ns();
+        run->idle_ns = replay_computed_ns();
     }
 }
 
