@@ -34,4 +34,6 @@ NR == 1 {
     if (length(name) > 28) name = "~" substr(name, length(name) - 26)
     printf "%-16s %-28s %-8s %10.2f %10.2f %7.1f %+7.1f%s\n", program, name, phase, predicted / 1e6, measured / 1e6, noise,
         error, mark
+    if (kind == "total" && totals != "")
+        print program "\t" row[column["configuration"]] "\t" predicted "\t" measured >>totals
 }

@@ -1,5 +1,6 @@
-/* Two programs for bench/predict. `segments FILE`: as IOR does it, segments of a block of each rank, moved in transfers
- * by collective calls, read back by another rank than wrote. `mixed FILE`: writes and reads in turns, of two files. */
+/* Programs for bench/predict. `segments FILE`: as IOR does it, segments of a block of each rank, moved in transfers by
+ * collective calls, read back by another rank than wrote. `synced FILE`: the same, every segment brought to the device.
+ * `mixed FILE`: writes and reads in turns, of two files. */
 #include <mpi.h>
 
 #include <stdio.h>
@@ -27,7 +28,7 @@ static void need(int code)
         MPI_Abort(MPI_COMM_WORLD, 1);
 }
 
-static void segments(const char *name)
+static void segments(const char *name, int is_synced)
 {
     MPI_File file = opened(name);
     for (int read = 0; read < 2; read++) {
@@ -38,6 +39,8 @@ static void segments(const char *name)
             const MPI_Offset at = (block * TRANSFERS + i % TRANSFERS) * TRANSFER;
             need(read ? MPI_File_read_at_all(file, at, buffer, TRANSFER, MPI_BYTE, MPI_STATUS_IGNORE)
                       : MPI_File_write_at_all(file, at, buffer, TRANSFER, MPI_BYTE, MPI_STATUS_IGNORE));
+            if (is_synced && !read && i % TRANSFERS == TRANSFERS - 1)
+                need(MPI_File_sync(file));
         }
     }
     MPI_File_close(&file);
@@ -66,13 +69,15 @@ int main(int argc, char **argv)
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
-    buffer = calloc(1, TRANSFER);
+    buffer = malloc(TRANSFER);
     if (argc != 3 || !buffer)
         MPI_Abort(MPI_COMM_WORLD, 2);
+    for (int i = 0; i < TRANSFER; i++) /* programs write data that they have made */
+        buffer[i] = (char)(31 * i + rank);
     if (strcmp(argv[1], "mixed") == 0)
         mixed(argv[2]);
     else
-        segments(argv[2]);
+        segments(argv[2], strcmp(argv[1], "synced") == 0);
     free(buffer);
     MPI_Finalize();
     return 0;
