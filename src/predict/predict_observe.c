@@ -67,9 +67,8 @@ static bool take_event(void *context, const struct model_event *event)
     } while (call.node->kind != TRACE_NODE_CALL || call.node->code != 0 ||
              !is_operation(call.node->function, event->step->operation));
     const int phase = walk->observer->phase_of[event->step->leaf];
-    const struct trace_times *times = &call.node->times;
-    if (phase >= 0 && times->count > 0)
-        walk->phase_ns[phase] += (double)times->sum_ns / (double)times->count;
+    if (phase >= 0)
+        walk->phase_ns[phase] += call.duration_ns;
     return true;
 }
 

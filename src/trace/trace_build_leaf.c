@@ -96,7 +96,8 @@ static pl_status fill_call(struct build *build, const struct trace_record_key *k
     return PL_OK;
 }
 
-/* Calls of a turn that was begun are among those of the loop: the sum stays there. */
+/* Calls of a turn that was begun are among those of the loop: the sum stays there, and the last one is not the loop's.
+ */
 static void fill_times(const struct trace_record_leaf *leaf, bool is_part, struct trace_times *times)
 {
     times->sum_ns = is_part ? 0 : leaf->sum_ns;
@@ -105,6 +106,8 @@ static void fill_times(const struct trace_record_leaf *leaf, bool is_part, struc
     times->max_ns = leaf->max_ns;
     times->first_ns = leaf->first_ns;
     times->last_ns = leaf->last_ns;
+    times->first_took_ns = is_part ? -1 : leaf->first_took_ns;
+    times->last_took_ns = is_part || leaf->count != times->count ? -1 : leaf->last_took_ns;
 }
 
 /* A list that only has one step all along is a stride. */

@@ -16,6 +16,7 @@ struct trace_expand {
 struct trace_expanded {
     const struct trace_node *node; /* a call, or communication */
     int64_t offset;                /* of this call */
+    double duration_ns;            /* of the first and last of a node as it was, else the mean of the others */
 };
 
 void trace_expand_init(struct trace_expand *expand, const struct trace_tree *tree);

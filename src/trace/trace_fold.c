@@ -60,6 +60,7 @@ static void give_back(struct trace_fold_core *core)
         struct trace_record_leaf *leaf = fold_leaf(core, core->partial_leaves[i]);
         leaf->count--;
         leaf->sum_ns -= items[i].duration_ns;
+        leaf->last_took_ns = -1;
         leaf->gap_ns -= items[i].gap_ns;
     }
     *fold_loop(core, shorter) = *fold_loop(core, core->loop); /* the body, and lists longer than it needs, stay */

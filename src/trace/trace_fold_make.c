@@ -43,6 +43,7 @@ static void merge_time(struct trace_record_leaf *into, const struct trace_record
     into->min_ns = from->min_ns < into->min_ns ? from->min_ns : into->min_ns;
     into->max_ns = from->max_ns > into->max_ns ? from->max_ns : into->max_ns;
     into->last_ns = from->last_ns;
+    into->last_took_ns = from->last_took_ns;
 }
 
 /* A copy of the first of nodes that do the same, for the body of a new loop around them. `copies` that are `span`
@@ -68,6 +69,7 @@ static trace_ref join_leaves(const struct copies *copies)
     leaf->key = first->key;
     leaf->value = first->value;
     leaf->first_ns = first->first_ns;
+    leaf->first_took_ns = first->first_took_ns;
     leaf->min_ns = first->min_ns;
     for (int i = 0; i < copies->count; i++)
         merge_time(leaf, fold_leaf(core, copies->nodes[i]));

@@ -90,6 +90,7 @@ void fold_add_time(struct trace_record_leaf *leaf, const struct fold_item *item)
 {
     if (leaf->count == 0) {
         leaf->first_ns = item->begin_ns;
+        leaf->first_took_ns = item->duration_ns;
         leaf->min_ns = leaf->max_ns = item->duration_ns;
     }
     if (item->duration_ns < leaf->min_ns)
@@ -100,6 +101,7 @@ void fold_add_time(struct trace_record_leaf *leaf, const struct fold_item *item)
     leaf->sum_ns += item->duration_ns;
     leaf->gap_ns += item->gap_ns;
     leaf->last_ns = item->begin_ns;
+    leaf->last_took_ns = item->duration_ns;
 }
 
 void fold_share_time(struct trace_record_leaf *from, struct trace_record_leaf *to, int64_t count)
@@ -107,6 +109,11 @@ void fold_share_time(struct trace_record_leaf *from, struct trace_record_leaf *t
     const double share = from->count > 0 ? (double)count / (double)from->count : 0;
     to->count = count;
     to->sum_ns = (int64_t)((double)from->sum_ns * share);
+    if (count == 1 && from->last_took_ns >= 0)
+        to->sum_ns = from->last_took_ns;
+    to->first_took_ns = count == 1 ? to->sum_ns : -1;
+    to->last_took_ns = from->last_took_ns;
+    from->last_took_ns = -1;
     to->gap_ns = (int64_t)((double)from->gap_ns * share);
     to->min_ns = from->min_ns;
     to->max_ns = from->max_ns;

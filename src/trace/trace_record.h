@@ -47,8 +47,9 @@ struct trace_record_leaf {
     trace_ref key, list;
     int64_t value; /* the first one */
     int64_t count, sum_ns, min_ns, max_ns, first_ns, last_ns;
-    int64_t gap_ns;   /* computing before these calls, in all */
-    int64_t stride[]; /* of the loops around it, the innermost first */
+    int64_t first_took_ns, last_took_ns; /* durations of the first and of the last one; -1: not known */
+    int64_t gap_ns;                      /* computing before these calls, in all */
+    int64_t stride[];                    /* of the loops around it, the innermost first */
 };
 
 struct trace_record_loop {

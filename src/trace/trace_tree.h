@@ -26,8 +26,9 @@ enum trace_node_kind {
 struct trace_times {
     int64_t count;
     int64_t sum_ns, min_ns, max_ns;
-    int64_t first_ns, last_ns; /* begin of the first and of the last one, since MPI_Init returned */
-    int64_t gap_ns;            /* computing before them: since the call or communication before had ended */
+    int64_t first_ns, last_ns;           /* begin of the first and of the last one, since MPI_Init returned */
+    int64_t first_took_ns, last_took_ns; /* durations of these two; -1: not known */
+    int64_t gap_ns;                      /* computing before them: since the call or communication before had ended */
 };
 
 struct trace_node {

@@ -388,6 +388,35 @@ static void test_many(void **state)
 }
 
 /* Offsets without rule: about 8 bytes each. */
+/* Two reads, six times a write and a read, two writes: the loop that is found begins with the second read and ends with
+ * the first of the two writes. What the calls at its ends took belongs to other phases of the program. */
+static void test_durations_at_the_ends(void **state)
+{
+    enum { READ = 1, WRITE, CALLS = 16 };
+    static const int64_t took[CALLS] = {100, 200, 20, 10, 20, 10, 20, 10, 20, 10, 20, 10, 20, 10, 300, 400};
+    int64_t offset[WRITE + 1] = {0};
+    struct trace_expand expand;
+    struct trace_expanded found;
+    (void)state;
+    begin();
+    for (int i = 0; i < CALLS; i++) {
+        const int key = i < 2 || (i < 14 && i % 2 == 1) ? READ : WRITE;
+        const struct trace_fold_event event = {.key = {.call = call, .file = -1, .detail = -1, .bytes = key},
+                                               .value = offset[key]++,
+                                               .duration_ns = took[i]};
+        assert_true(trace_fold_add(&collect.fold, &event));
+    }
+    struct trace_tree tree = build();
+    assert_true(tree.node_count < 5);
+    trace_expand_init(&expand, &tree);
+    for (int i = 0; i < CALLS; i++) {
+        assert_true(trace_expand_next(&expand, &found));
+        assert_int_equal(found.duration_ns, took[i]);
+    }
+    trace_tree_clear(&tree);
+    end();
+}
+
 static void test_random_bytes(void **state)
 {
     (void)state;
@@ -423,9 +452,10 @@ static void test_adversaries(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_shapes),      cmocka_unit_test(test_programs), cmocka_unit_test(test_noise),
-        cmocka_unit_test(test_kills),       cmocka_unit_test(test_many),     cmocka_unit_test(test_random_bytes),
-        cmocka_unit_test(test_adversaries),
+        cmocka_unit_test(test_shapes),      cmocka_unit_test(test_programs),
+        cmocka_unit_test(test_noise),       cmocka_unit_test(test_kills),
+        cmocka_unit_test(test_many),        cmocka_unit_test(test_random_bytes),
+        cmocka_unit_test(test_adversaries), cmocka_unit_test(test_durations_at_the_ends),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
