@@ -172,6 +172,7 @@ static void begin_repetition(struct replay_run *run, int64_t repetition)
     memset(run->done, 0, (size_t)run->model->leaf_count * sizeof *run->done);
     for (int i = 0; i < run->plan->unit_count; i++) {
         run->measures[i].executed = 0;
+        run->measures[i].is_cut = false;
         run->measures[i].begin_ns = run->measures[i].end_ns = -1;
     }
 }

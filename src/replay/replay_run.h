@@ -21,6 +21,7 @@ struct replay_measure {
     int64_t executed, capacity;
     int64_t sum_ns;           /* of the execution under way */
     int64_t begin_ns, end_ns; /* of the first and the last one, since the block began; -1: none */
+    bool is_cut;              /* the rank failed in it or before: it moved less than it should */
 };
 
 struct replay_pending { /* a request, or the beginning of a split access */

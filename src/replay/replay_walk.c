@@ -19,6 +19,10 @@ static void add_duration(struct replay_run *run, int unit, int64_t duration_ns)
 {
     struct replay_measure *measure = &run->measures[unit];
     struct pl_error error;
+    if (replay_has_failed(run)) {
+        measure->is_cut = true;
+        return;
+    }
     if (measure->executed == measure->capacity) {
         const int64_t capacity = 2 * measure->capacity + 64;
         int64_t *durations = realloc(measure->durations, (size_t)capacity * sizeof *durations);

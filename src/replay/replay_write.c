@@ -199,9 +199,19 @@ static void show(const struct replay_run *run, const struct replay_unit *unit, c
         run->observer->row(run->observer->context, &row);
 }
 
+/* Whether a rank has nothing to tell because it had failed: what the others took is not the time of the whole. */
+static bool is_cut_coll(const struct replay_run *run, int unit)
+{
+    int is_cut = run->measures[unit].is_cut && run->measures[unit].executed == 0;
+    MPI_Allreduce(MPI_IN_PLACE, &is_cut, 1, MPI_INT, MPI_MAX, run->comm);
+    return is_cut;
+}
+
 static pl_status write_unit_coll(struct replay_run *run, int unit, int64_t *all, struct pl_error *error)
 {
     int64_t mine[TOLD], told[TOLD];
+    if (is_cut_coll(run, unit))
+        return PL_OK;
     tell(run, unit, mine);
     MPI_Gather(mine, TOLD, MPI_INT64_T, all, TOLD, MPI_INT64_T, 0, run->comm);
     if (run->rank != 0) {
