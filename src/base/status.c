@@ -27,7 +27,7 @@ const char *pl_status_text(pl_status status)
     return STATUS_TABLE[status].text;
 }
 
-pl_status pl_fail(struct pl_error *error, pl_status status, const char *format, ...)
+pl_status(pl_fail)(struct pl_error *error, pl_status status, const char *format, ...)
 {
     va_list args;
     va_start(args, format);

@@ -34,4 +34,8 @@ pl_status pl_fail_errno(struct pl_error *error, int errno_value, const char *for
 /* Puts "context: " before the message of a failure; returns its status. */
 pl_status pl_within(struct pl_error *error, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+#ifdef __clang_analyzer__ /* it does not look into other files, and would follow paths on which a failure is none */
+#define pl_fail(error, status, ...) ((pl_fail)(error, status, __VA_ARGS__), (status))
+#endif
+
 #endif

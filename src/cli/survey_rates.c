@@ -127,7 +127,9 @@ pl_status survey_rates_of(struct blockfile *file, size_t block, struct survey_ra
     const struct blockfile_block *from = &file->blocks[block];
     struct survey_rates rates = {.list = calloc(from->set_count + 1, sizeof *rates.list)};
     double *room = calloc(from->set_count + 1, sizeof *room);
-    pl_status status = rates.list && room ? PL_OK : pl_fail_errno(error, ENOMEM, "the rates of '%s'", file->path);
+    pl_status status = rates.list && room
+                           ? PL_OK
+                           : pl_fail(error, PL_E_NOMEM, "not enough memory for the rates of '%s'", file->path);
     for (size_t i = 0; i < from->set_count && status == PL_OK; i++)
         status = measure(file, &from->sets[i], &rates.list[rates.count++], error);
     if (status == PL_OK) {

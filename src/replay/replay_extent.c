@@ -253,7 +253,7 @@ pl_status replay_extents_find(const struct replay_plan *plan, int rank, struct r
         status = model_expand(plan->model, rank, take_event, &search, error);
     if (status == PL_OK)
         status = error->status; /* the walk was ended by take_event() */
-    for (int i = 0; i < extents.count; i++)
+    for (int i = 0; search.trials && i < extents.count; i++)
         end_trial(&search.trials[i]);
     free(search.trials);
     if (status == PL_OK)

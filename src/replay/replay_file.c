@@ -135,7 +135,7 @@ static bool prepare_coll(struct replay_run *run, struct replay_file *file, bool 
     *ret_was_made = most[1] >= 0;
     if (most[0] || most[1] < 0)
         return !most[0];
-    if (rank == 0 && access(file->path, F_OK) != 0)
+    if (rank == 0 && file->path && access(file->path, F_OK) != 0)
         ok = replay_place_fill(file->path, most[1], error) == PL_OK;
     MPI_Bcast(&ok, 1, MPI_INT, 0, file->comm);
     return ok;

@@ -60,7 +60,7 @@ static pl_status add_unit(struct build *build, struct replay_unit unit)
 static void note_open(struct replay_plan *plan, const struct model_step *step)
 {
     struct replay_file_facts *file = &plan->files[step->file];
-    if (*file->name || !step->name)
+    if ((file->name && *file->name) || !step->name)
         return;
     file->name = step->name;
     file->creates = step->detail && strstr(step->detail, "create");

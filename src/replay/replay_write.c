@@ -101,7 +101,7 @@ static void tell(const struct replay_run *run, int unit, int64_t told[TOLD])
 /* Of all ranks: the slowest one's estimate, from the first begin to the last end. */
 static void sum_up(const int64_t *all, int ranks, int64_t ret[TOLD])
 {
-    memcpy(ret, all, TOLD * sizeof *ret);
+    memcpy(ret, all, TOLD * sizeof *ret); /* NOLINT(clang-analyzer-core.NonNullParamChecker): on rank 0 */
     for (int rank = 1; rank < ranks; rank++) {
         const int64_t *one = all + (ptrdiff_t)rank * TOLD;
         if (one[TOTAL] > ret[TOTAL])

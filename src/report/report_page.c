@@ -45,7 +45,7 @@ pl_status report_write_page(struct report *report, const char *template_path, FI
     if (status == PL_OK)
         status = report_payload_make(report, &payload, error);
     if (status == PL_OK) {
-        const char *title = strstr(template.data, TITLE), *data = strstr(template.data, DATA);
+        const char *title = strstr(text_get(&template), TITLE), *data = strstr(text_get(&template), DATA);
         fwrite(template.data, 1, (size_t)(title - template.data), stream);
         report_escape(report->title, stream);
         title += strlen(TITLE);

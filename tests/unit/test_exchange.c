@@ -276,7 +276,7 @@ static void check_next(const struct view *view)
         exchange_domain_block(&domain, lo, hi, agents, 1 + below(700), 100);
     else
         exchange_domain_cyclic(&domain, lo, hi, agents, 1 + below(below(2) ? 40 : 2000), 64, below(2));
-    int64_t next[6];
+    int64_t next[6] = {0};
     for (int agent = 0; agent < agents; agent++)
         next[agent] = limit;
     for (int64_t position = limit - 1; position >= first; position--) {
