@@ -291,9 +291,13 @@ static void feed_loop(struct feed *feed, const struct trace_node *node)
     const int level = feed->depth++;
     struct growth growth = {.place = -1};
     int steady = 0;
+    /* Computing before the loop is spread over its turns: the first ones stand for all, and would multiply it. */
+    const double each_gap_ns = (feed->left_gap_ns + feed->comm_gap_ns) / (double)node->turns;
+    feed->left_gap_ns = feed->comm_gap_ns = 0;
     feed->turns[level] = node->turns;
     for (int64_t turn = 0; turn < node->turns && !feed->failed; turn++) {
         feed->turn[level] = turn;
+        feed->left_gap_ns += each_gap_ns;
         if (regular && steady < STEADY)
             take_snapshot(feed, &before);
         feed_nodes(feed, node->body, node->body_count);
@@ -320,9 +324,11 @@ static bool has_calls(const struct trace_node *node)
     return found;
 }
 
-/* Communication alone, however often. */
+/* Communication alone, and calls that are left out, however often. */
 static void feed_comm(struct feed *feed, const struct trace_node *node, int64_t times)
 {
+    if (node->kind == TRACE_NODE_CALL)
+        feed->left_gap_ns += (double)times * mean(node->times.gap_ns, &node->times);
     if (node->kind == TRACE_NODE_COMM) {
         feed->comm = true;
         feed->comm_gap_ns += (double)times * mean(node->times.gap_ns, &node->times) + feed->left_gap_ns;

@@ -261,6 +261,7 @@ void replay_call_flush(struct replay_run *run)
         return;
     run->gathered_count = 0;
     wait_for(run, run->gathered_step, run->gathered, count, run->plan->operations[run->gathered_step->leaf]->wait);
+    run->idle_ns = replay_computed_ns();
 }
 
 /* Completions of one MPI_Waitall follow each other in a model: they are one call again, and its time is the first's. */
@@ -364,8 +365,6 @@ void replay_call_do(struct replay_run *run, const struct model_step *step, int64
     const struct replay_operation *operation = run->plan->operations[step->leaf];
     int64_t instance = 0;
     struct pl_error error;
-    if (!operation->gathers)
-        replay_call_flush(run);
     if (step->instance.formula)
         model_formula_value(step->instance.formula, run->rank, n, &instance);
     if (operation->kind == REPLAY_DELETE) {

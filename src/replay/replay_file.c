@@ -199,6 +199,8 @@ static void open_coll(struct replay_run *run, const struct model_step *step, str
         coll_fail_mpi(error, code, "opening '%s'", file->path);
     else if (any)
         pl_fail(error, PL_E_PEER, "opening '%s' failed on another rank", file->path);
+    if (error->status != PL_OK)
+        replay_note(run, step, error);
     replay_walk_time(run, step, begin, end + waited_for_start(run, file->comm));
 }
 

@@ -241,6 +241,8 @@ static void do_step_coll(struct replay_run *run, const struct model_step *step, 
     } else if (step->kind == MODEL_LOOP) {
         loop_step_coll(run, step, told || tells);
     } else {
+        if (!run->plan->operations[step->leaf]->gathers)
+            replay_call_flush(run); /* the program computed behind its wait */
         pace(run, step);
         replay_call_do(run, step, run->done[step->leaf]++);
         run->idle_ns = replay_computed_ns();

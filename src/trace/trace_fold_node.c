@@ -104,13 +104,22 @@ void fold_add_time(struct trace_record_leaf *leaf, const struct fold_item *item)
     leaf->last_took_ns = item->duration_ns;
 }
 
+/* What the last `count` calls of a leaf took: the last one as it was, the others the mean of those that are not known.
+ */
+static int64_t share_sum(const struct trace_record_leaf *leaf, int64_t count)
+{
+    const bool has_first = leaf->first_took_ns >= 0 && leaf->count > count, has_last = leaf->last_took_ns >= 0;
+    const int64_t known_ns = (has_first ? leaf->first_took_ns : 0) + (has_last ? leaf->last_took_ns : 0);
+    const int64_t unknown = leaf->count - has_first - has_last;
+    const double mean = unknown > 0 ? (double)(leaf->sum_ns - known_ns) / (double)unknown : 0;
+    return (has_last ? leaf->last_took_ns : 0) + (int64_t)(mean * (double)(count - has_last));
+}
+
 void fold_share_time(struct trace_record_leaf *from, struct trace_record_leaf *to, int64_t count)
 {
     const double share = from->count > 0 ? (double)count / (double)from->count : 0;
     to->count = count;
-    to->sum_ns = (int64_t)((double)from->sum_ns * share);
-    if (count == 1 && from->last_took_ns >= 0)
-        to->sum_ns = from->last_took_ns;
+    to->sum_ns = share_sum(from, count);
     to->first_took_ns = count == 1 ? to->sum_ns : -1;
     to->last_took_ns = from->last_took_ns;
     from->last_took_ns = -1;

@@ -417,6 +417,31 @@ static void test_durations_at_the_ends(void **state)
     end();
 }
 
+/* A first call that takes much longer than the others: listed, then in line. It is counted once. */
+static void test_durations_once(void **state)
+{
+    enum { CALLS = 96, LISTED = 40, LONG = 1000000 };
+    struct trace_expand expand;
+    struct trace_expanded found;
+    double sum = 0;
+    (void)state;
+    begin();
+    seed = 7;
+    for (int i = 0; i < CALLS; i++) {
+        const struct trace_fold_event event = {.key = {.call = call, .file = -1, .detail = -1, .bytes = 8},
+                                               .value = i < LISTED ? (int64_t)draw(1000) * 8 : 100000 + 8 * i,
+                                               .duration_ns = i == 0 ? LONG : 1};
+        assert_true(trace_fold_add(&collect.fold, &event));
+    }
+    struct trace_tree tree = build();
+    trace_expand_init(&expand, &tree);
+    while (trace_expand_next(&expand, &found))
+        sum += found.duration_ns;
+    assert_in_range(sum, LONG + CALLS / 2, LONG + 2 * CALLS);
+    trace_tree_clear(&tree);
+    end();
+}
+
 static void test_random_bytes(void **state)
 {
     (void)state;
@@ -452,10 +477,11 @@ static void test_adversaries(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_shapes),      cmocka_unit_test(test_programs),
-        cmocka_unit_test(test_noise),       cmocka_unit_test(test_kills),
-        cmocka_unit_test(test_many),        cmocka_unit_test(test_random_bytes),
-        cmocka_unit_test(test_adversaries), cmocka_unit_test(test_durations_at_the_ends),
+        cmocka_unit_test(test_shapes),         cmocka_unit_test(test_programs),
+        cmocka_unit_test(test_noise),          cmocka_unit_test(test_kills),
+        cmocka_unit_test(test_many),           cmocka_unit_test(test_random_bytes),
+        cmocka_unit_test(test_adversaries),    cmocka_unit_test(test_durations_at_the_ends),
+        cmocka_unit_test(test_durations_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
