@@ -3,7 +3,6 @@
 #include "report/report_encode.h"
 #include "report/report_payload.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,16 +10,8 @@ static const char TITLE[] = "<!--piolet:title-->", DATA[] = "<!--piolet:data-->"
 
 static pl_status read_template(const char *path, struct text *text, struct pl_error *error)
 {
-    char buffer[65536];
-    size_t length;
-    FILE *stream = fopen(path, "r");
-    if (!stream)
-        return pl_fail_errno(error, errno, "cannot read the page's template '%s'", path);
-    while ((length = fread(buffer, 1, sizeof buffer, stream)) > 0)
-        text_append(text, buffer, length);
-    fclose(stream);
-    if (text->failed)
-        return pl_fail(error, PL_E_NOMEM, "not enough memory for the report");
+    if (text_read_file(path, text, error) != PL_OK)
+        return pl_within(error, "the page's template");
     if (!strstr(text_get(text), TITLE) || !strstr(text_get(text), DATA))
         return pl_fail(error, PL_E_FORMAT, "'%s' is not a template of the page", path);
     return PL_OK;

@@ -203,19 +203,24 @@ static const json_t *at(const json_t *array, size_t i, const char *key)
     return json_object_get(json_array_get(array, i), key);
 }
 
+static void open_two_sets(struct report *ret_report)
+{
+    static char name[64]; /* the report keeps it */
+    write_blocks("sets.out", two_sets);
+    snprintf(name, sizeof name, "%s", path);
+    const char *const names[] = {name};
+    assert_int_equal(report_open(names, 1, ret_report, &error), PL_OK);
+    ret_report->title = HOSTILE;
+}
+
 /* Texts that spell numbers which are none stay texts; derived numbers that are none are null, or the tree is no JSON.
  */
 static void payload_is_whole(void **state)
 {
     (void)state;
-    char name[64];
     struct report report;
     struct report_payload payload;
-    write_blocks("sets.out", two_sets);
-    snprintf(name, sizeof name, "%s", path);
-    const char *const names[] = {name};
-    assert_int_equal(report_open(names, 1, &report, &error), PL_OK);
-    report.title = HOSTILE;
+    open_two_sets(&report);
     json_t *tree = payload_of(&report, &payload);
     assert_string_equal(json_string_value(json_object_get(tree, "title")), HOSTILE);
     assert_int_equal(json_integer_value(json_object_get(tree, "samples")), 2);
@@ -269,14 +274,10 @@ static void empty_files(void **state)
 static void page_stays_whole(void **state)
 {
     (void)state;
-    char name[64], *page = NULL;
+    char *page = NULL;
     size_t length = 0, json_length = 0;
     struct report report;
-    write_blocks("page.out", two_sets);
-    snprintf(name, sizeof name, "%s", path);
-    const char *const names[] = {name};
-    assert_int_equal(report_open(names, 1, &report, &error), PL_OK);
-    report.title = HOSTILE;
+    open_two_sets(&report);
     FILE *stream = open_memstream(&page, &length);
     write_file("no-template.html", "<title>another page</title>");
     assert_int_equal(report_write_page(&report, path, stream, &error), PL_E_FORMAT);
