@@ -3,6 +3,7 @@
  * It would fail if phases were cut or joined wrongly, if a formula missed an offset, if ranks that differ in offsets
  * alone were not one phase, if the way in which a trace was folded could be seen, or if a model file did not come back.
  */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -443,6 +444,45 @@ static void layouts_do_not_part_ranks(void **state)
     model_clear(&model);
 }
 
+/* ---- computing between the calls ---- */
+
+static double computed(const struct model_step *step)
+{
+    double sum = step->kind == MODEL_LOOP ? 0 : step->observed.gap_ns;
+    for (int i = 0; step->kind == MODEL_LOOP && i < step->count; i++)
+        sum += computed(&step->body[i]);
+    return sum;
+}
+
+/* Ten seconds of computing, a seek and queries in a loop without accesses, and a thousand writes: the model sums the
+ * computing up as it was, wherever the fold of the model looks at some turns for all. */
+static void computing_is_counted_once(void **state)
+{
+    enum { TURNS = 1000, QUERIES = 50 };
+    static const int64_t before = 10000000000, in_query = 1000000, in_write = 2000;
+    struct model_builder *builder = model_builder_new();
+    struct tree_maker *maker = tree_new(0, 1);
+    struct model model;
+    double sum = 0;
+    (void)state;
+    assert_non_null(builder);
+    const int file = tree_file(maker, "/data");
+    tree_call(maker, "MPI_File_open", "open", file);
+    tree_call(maker, "MPI_File_seek", "seek", file)->times.gap_ns = before;
+    tree_loop(maker, QUERIES);
+    tree_call(maker, "MPI_File_get_position", "query", file)->times.gap_ns = QUERIES * in_query;
+    tree_end(maker);
+    tree_loop(maker, TURNS);
+    tree_access(maker, "MPI_File_write_at", file, 4096, 0, 4096)->times.gap_ns = TURNS * in_write;
+    tree_end(maker);
+    use(maker, builder, NULL);
+    finish(builder, &model);
+    for (int i = 0; i < model.step_count; i++)
+        sum += computed(&model.steps[i]);
+    assert_true(fabs(sum - (double)(before + QUERIES * in_query + TURNS * in_write)) < 0.001 * (double)before);
+    model_clear(&model);
+}
+
 /* ---- many ranks ---- */
 
 static void many_ranks(void **state)
@@ -474,6 +514,7 @@ int main(void)
         cmocka_unit_test(metadata_is_kept_apart),
         cmocka_unit_test(odd_calls),
         cmocka_unit_test(layouts_do_not_part_ranks),
+        cmocka_unit_test(computing_is_counted_once),
         cmocka_unit_test(many_ranks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
