@@ -16,9 +16,9 @@
 
 #include <cmocka.h>
 
+#include "base/bus_guard.h"
 #include "base/rng.h"
 #include "mpiio/storage/fault.h"
-#include "mpiio/storage/storage_guard.h"
 #include "mpiio/storage/storage_map.h"
 
 enum { PLACES = 2 };
@@ -65,7 +65,7 @@ static inline void renew_guard(void)
     static struct sigaction ours;
     if (ours.sa_sigaction)
         sigaction(SIGBUS, &ours, NULL);
-    assert_true(storage_guard_ready());
+    assert_true(bus_guard_ready());
     sigaction(SIGBUS, NULL, &ours);
 }
 

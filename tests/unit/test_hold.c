@@ -20,9 +20,9 @@
 
 #include <cmocka.h>
 
+#include "base/bus_guard.h"
 #include "base/rng.h"
 #include "mpiio/storage/storage_bulk.h"
-#include "mpiio/storage/storage_guard.h"
 #include "mpiio/storage/storage_hold.h"
 #include "mpiio/storage/storage_map.h"
 
@@ -62,7 +62,7 @@ static void renew_guard(void)
     static struct sigaction ours;
     if (ours.sa_sigaction)
         sigaction(SIGBUS, &ours, NULL);
-    assert_true(storage_guard_ready());
+    assert_true(bus_guard_ready());
     sigaction(SIGBUS, NULL, &ours);
 }
 

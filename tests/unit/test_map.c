@@ -394,44 +394,44 @@ static int outcome_of(void (*child)(void))
 
 static void child_default(void)
 {
-    if (storage_guard_ready())
+    if (bus_guard_ready())
         own_fault();
 }
 
 static void child_sent(void)
 {
-    if (storage_guard_ready())
+    if (bus_guard_ready())
         raise(SIGBUS);
 }
 
 static void child_handler(void)
 {
     signal(SIGBUS, leave_42);
-    if (storage_guard_ready())
+    if (bus_guard_ready())
         own_fault();
 }
 
 static void child_handler_info(void)
 {
     sigaction(SIGBUS, &(struct sigaction){.sa_sigaction = leave_43, .sa_flags = SA_SIGINFO}, NULL);
-    if (storage_guard_ready())
+    if (bus_guard_ready())
         own_fault();
 }
 
 static void child_ignored(void)
 {
     signal(SIGBUS, SIG_IGN);
-    if (storage_guard_ready())
+    if (bus_guard_ready())
         raise(SIGBUS);
     _exit(9);
 }
 
 static void child_later(void)
 {
-    if (!storage_guard_ready())
+    if (!bus_guard_ready())
         return;
     signal(SIGBUS, leave_42); /* the program's own comes later: nothing is mapped any more, and it stays */
-    if (!storage_guard_ready())
+    if (!bus_guard_ready())
         own_fault();
 }
 

@@ -1,8 +1,8 @@
 #include "mpiio/log/log.h"
 
+#include "base/size_limit.h"
 #include "base/text.h"
 #include "mpiio/log/log_setting.h"
-#include "mpiio/storage/storage_limit.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -40,9 +40,9 @@ static void tell_given_up(const struct log *log, int errno_value)
 /* 0, or an errno. One call for a line: with O_APPEND, lines of threads do not mix. */
 static int write_line(int fd, const char *line, size_t bytes)
 {
-    struct storage_limit limit;
-    storage_limit_look();
-    storage_limit_enter(&limit);
+    struct size_limit limit;
+    size_limit_look();
+    size_limit_enter(&limit);
     int trouble = 0;
     while (bytes > 0 && !trouble) {
         const ssize_t put = write(fd, line, bytes);
@@ -53,7 +53,7 @@ static int write_line(int fd, const char *line, size_t bytes)
             trouble = put == 0 ? EIO : errno;
         }
     }
-    storage_limit_leave(&limit, trouble == EFBIG);
+    size_limit_leave(&limit, trouble == EFBIG);
     return trouble;
 }
 

@@ -1,9 +1,9 @@
 #include "mpiio/storage/storage.h"
 
+#include "base/size_limit.h"
 #include "mpiio/mem.h"
 #include "mpiio/storage/fault.h"
 #include "mpiio/storage/storage_core.h"
-#include "mpiio/storage/storage_limit.h"
 #include "mpiio/storage/storage_map.h"
 
 #include <errno.h>
@@ -74,7 +74,7 @@ pl_status storage_open(const char *path, int flags, mode_t mode, struct storage 
         return pl_fail(error, PL_E_NOMEM, "opening '%s%s': not enough memory", STORAGE_NAME(path));
     }
     storage->backend = storage_backend_in_force();
-    storage_limit_look();
+    size_limit_look();
     storage->flags = flags & ~O_APPEND;
     const pl_status status = open_file(storage, mode, error);
     if (status != PL_OK) {
@@ -140,7 +140,7 @@ int64_t storage_block_bytes(const struct storage *storage)
 
 pl_status storage_sync(struct storage *storage, struct pl_error *error)
 {
-    storage_limit_look();
+    size_limit_look();
     storage_map_drop(storage);
     struct storage_patience patience = {0};
     int outcome;

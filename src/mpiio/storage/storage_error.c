@@ -1,6 +1,6 @@
 /* What a failed system call means: try again, or find words. */
+#include "base/size_limit.h"
 #include "mpiio/storage/storage_core.h"
-#include "mpiio/storage/storage_limit.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -25,7 +25,7 @@ pl_status storage_fail(struct pl_error *error, int errno_value, const char *form
     if (errno_value != EFBIG)
         return pl_fail_errno(error, errno_value, "%s", context);
     unsigned long long bytes;
-    if (storage_limit_bytes(&bytes))
+    if (size_limit_bytes(&bytes))
         return pl_fail(error, PL_E_SPACE,
                        "%s: %s: the limit of file size of this process (RLIMIT_FSIZE, ulimit -f) is %llu bytes",
                        context, strerror(EFBIG), bytes);

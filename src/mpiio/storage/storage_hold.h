@@ -33,7 +33,7 @@ void storage_hold_clear(struct storage_hold *hold); /* after a drop */
 struct storage_hold_use {
     struct storage_held *part;
     char *memory; /* where byte `begin` of the file is */
-    char *base;   /* and all that is mapped: for storage_guard.h */
+    char *base;   /* and all that is mapped: for bus_guard.h */
     size_t bytes;
     bool write;
     bool again;  /* its pages have been touched before, */

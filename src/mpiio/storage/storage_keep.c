@@ -1,7 +1,7 @@
 #include "mpiio/storage/storage_keep.h"
 
+#include "base/bus_guard.h"
 #include "mpiio/storage/storage_core.h"
-#include "mpiio/storage/storage_guard.h"
 #include "mpiio/storage/storage_map.h"
 
 #include <sched.h>
@@ -68,7 +68,7 @@ static bool is_still_there(struct storage *storage)
 {
     struct storage_keep *keep = &storage->keep;
     keep->unchecked = 0;
-    return storage_guard_ready_here() && find_end(storage, keep->write, keep->begin) >= keep->end;
+    return bus_guard_ready_here() && find_end(storage, keep->write, keep->begin) >= keep->end;
 }
 
 /* Maps the part of the file around an access, or from it on where there is a hole before it. */
@@ -76,7 +76,7 @@ static bool map_part(struct storage *storage, const struct piece *piece)
 {
     struct storage_keep *keep = &storage->keep;
     unmap(keep);
-    if (storage_map_reach(storage, piece->write) == 0 || !storage_guard_ready_here())
+    if (storage_map_reach(storage, piece->write) == 0 || !bus_guard_ready_here())
         return false;
     const int64_t part = piece->offset / PART_BYTES * PART_BYTES;
     int64_t begin = part, end = find_end(storage, piece->write, begin);
@@ -135,7 +135,7 @@ static void judge(struct storage_keep *keep)
 static bool copy_guarded(struct storage_keep *keep, struct piece *piece)
 {
     char *mapped = keep->memory + (piece->offset - keep->mapped_at);
-    if (!storage_guard_run_quick(keep->memory, keep->mapped_bytes, mapped, copy, piece)) {
+    if (!bus_guard_run_quick(keep->memory, keep->mapped_bytes, mapped, copy, piece)) {
         have_a_rest(keep);
         return false;
     }

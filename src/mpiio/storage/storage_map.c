@@ -1,7 +1,7 @@
 #include "mpiio/storage/storage_map.h"
 
+#include "base/bus_guard.h"
 #include "mpiio/storage/storage_core.h"
-#include "mpiio/storage/storage_guard.h"
 
 #include <fcntl.h>
 #include <linux/magic.h>
@@ -81,13 +81,13 @@ bool storage_map_copy(struct storage *storage, const struct storage_map_range *r
 {
     enum { SPARE = 4 << 20 }; /* a mapping is somewhat longer than what is used */
     struct storage_hold_use use;
-    if (range->offset > INT64_MAX - SPARE - range->bytes || !storage->backend->map || !storage_guard_ready())
+    if (range->offset > INT64_MAX - SPARE - range->bytes || !storage->backend->map || !bus_guard_ready())
         return false;
     if (!is_there(storage, range) && !make_allocated(storage, range))
         return false;
     if (!storage_hold_take(storage, range->write, range->offset, range->offset + range->bytes, &use))
         return false;
-    const bool whole = storage_guard_run(use.base, use.bytes, use.memory, copy, arg);
+    const bool whole = bus_guard_run(use.base, use.bytes, use.memory, copy, arg);
     storage_hold_give(storage, &use);
     return whole;
 }

@@ -1,6 +1,6 @@
 /* The backend that makes the system calls. */
+#include "base/size_limit.h"
 #include "mpiio/storage/storage_core.h"
-#include "mpiio/storage/storage_limit.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -52,13 +52,13 @@ static ssize_t posix_readv(int fd, const struct iovec *pieces, int count, int64_
 
 static ssize_t posix_writev(int fd, const struct iovec *pieces, int count, int64_t offset)
 {
-    struct storage_limit limit;
-    storage_limit_enter(&limit);
+    struct size_limit limit;
+    size_limit_enter(&limit);
     ssize_t put = count == 1 ? pwrite(fd, pieces[0].iov_base, pieces[0].iov_len, offset)
                              : pwritev(fd, pieces, count, offset);
     if (put < 0)
         put = -errno;
-    storage_limit_leave(&limit, put == -EFBIG);
+    size_limit_leave(&limit, put == -EFBIG);
     return put;
 }
 
@@ -70,19 +70,19 @@ static int posix_sync(int fd)
 
 static int posix_truncate(int fd, int64_t bytes)
 {
-    struct storage_limit limit;
-    storage_limit_enter(&limit);
+    struct size_limit limit;
+    size_limit_enter(&limit);
     const int outcome = result(ftruncate(fd, bytes));
-    storage_limit_leave(&limit, outcome == -EFBIG);
+    size_limit_leave(&limit, outcome == -EFBIG);
     return outcome;
 }
 
 static int posix_allocate(int fd, int64_t offset, int64_t bytes)
 {
-    struct storage_limit limit;
-    storage_limit_enter(&limit);
+    struct size_limit limit;
+    size_limit_enter(&limit);
     const int outcome = result(fallocate(fd, 0, offset, bytes));
-    storage_limit_leave(&limit, outcome == -EFBIG);
+    size_limit_leave(&limit, outcome == -EFBIG);
     return outcome;
 }
 

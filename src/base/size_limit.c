@@ -1,4 +1,4 @@
-#include "mpiio/storage/storage_limit.h"
+#include "base/size_limit.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -6,7 +6,7 @@
 #include <sys/resource.h>
 #include <time.h>
 
-bool storage_limit_bytes(unsigned long long *ret_bytes)
+bool size_limit_bytes(unsigned long long *ret_bytes)
 {
     struct rlimit limit;
     if (getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
@@ -17,13 +17,13 @@ bool storage_limit_bytes(unsigned long long *ret_bytes)
 
 static atomic_bool limited; /* asking the system costs a third of a small write: it is asked when a file is opened */
 
-void storage_limit_look(void)
+void size_limit_look(void)
 {
     unsigned long long bytes;
-    atomic_store(&limited, storage_limit_bytes(&bytes));
+    atomic_store(&limited, size_limit_bytes(&bytes));
 }
 
-void storage_limit_enter(struct storage_limit *limit)
+void size_limit_enter(struct size_limit *limit)
 {
     limit->held = false;
     if (!atomic_load_explicit(&limited, memory_order_relaxed))
@@ -35,7 +35,7 @@ void storage_limit_enter(struct storage_limit *limit)
     limit->was_pending = sigpending(&pending) == 0 && sigismember(&pending, SIGXFSZ) == 1;
 }
 
-void storage_limit_leave(const struct storage_limit *limit, bool passed)
+void size_limit_leave(const struct size_limit *limit, bool passed)
 {
     if (!limit->held)
         return;

@@ -1,24 +1,24 @@
 /* The limit of file size of the process (RLIMIT_FSIZE), and the signal that comes with passing it. */
-#ifndef PIOLET_MPIIO_STORAGE_STORAGE_LIMIT_H
-#define PIOLET_MPIIO_STORAGE_STORAGE_LIMIT_H
+#ifndef PIOLET_BASE_SIZE_LIMIT_H
+#define PIOLET_BASE_SIZE_LIMIT_H
 
 #include <signal.h>
 #include <stdbool.h>
 
 /* False where there is none. */
-bool storage_limit_bytes(unsigned long long *ret_bytes);
+bool size_limit_bytes(unsigned long long *ret_bytes);
 
 /* Looks whether there is one: at each open and sync, so that a limit set in between holds from then on. */
-void storage_limit_look(void);
+void size_limit_look(void);
 
 /* Around a call that lets a file grow: where the process has a limit of file size, passing it would raise SIGXFSZ and
  * end the program. The signal is held back in this thread, and taken away if the call raised it. */
-struct storage_limit {
+struct size_limit {
     bool held;
     bool was_pending;
     sigset_t before;
 };
-void storage_limit_enter(struct storage_limit *limit);
-void storage_limit_leave(const struct storage_limit *limit, bool passed);
+void size_limit_enter(struct size_limit *limit);
+void size_limit_leave(const struct size_limit *limit, bool passed);
 
 #endif

@@ -1,4 +1,4 @@
-#include "mpiio/storage/storage_guard.h"
+#include "base/bus_guard.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -63,8 +63,8 @@ static bool install(void)
     return sigaction(SIGBUS, &action, NULL) == 0;
 }
 
-bool storage_guard_run_quick(const void *begin, size_t bytes, char *memory, void (*copy)(char *memory, void *arg),
-                             void *arg)
+bool bus_guard_run_quick(const void *begin, size_t bytes, char *memory, void (*copy)(char *memory, void *arg),
+                         void *arg)
 {
     if (sigsetjmp(guarded.back, 0) != 0) {
         guarded.bytes = 0;
@@ -77,7 +77,7 @@ bool storage_guard_run_quick(const void *begin, size_t bytes, char *memory, void
     return true;
 }
 
-bool storage_guard_ready(void)
+bool bus_guard_ready(void)
 {
     if (!atomic_load_explicit(&installed, memory_order_acquire)) {
         pthread_mutex_lock(&install_lock);
@@ -89,19 +89,19 @@ bool storage_guard_ready(void)
     return sigaction(SIGBUS, NULL, &now) == 0 && (now.sa_flags & SA_SIGINFO) && now.sa_sigaction == on_signal;
 }
 
-bool storage_guard_run(const void *begin, size_t bytes, char *memory, void (*copy)(char *memory, void *arg), void *arg)
+bool bus_guard_run(const void *begin, size_t bytes, char *memory, void (*copy)(char *memory, void *arg), void *arg)
 {
     sigset_t bus, old;
     sigemptyset(&bus);
     sigaddset(&bus, SIGBUS);
     pthread_sigmask(SIG_UNBLOCK, &bus, &old); /* a fault while it is blocked, as in threads of ours, ends the program */
-    const bool whole = storage_guard_run_quick(begin, bytes, memory, copy, arg);
+    const bool whole = bus_guard_run_quick(begin, bytes, memory, copy, arg);
     pthread_sigmask(SIG_SETMASK, &old, NULL);
     return whole;
 }
 
-bool storage_guard_ready_here(void)
+bool bus_guard_ready_here(void)
 {
     sigset_t blocked;
-    return storage_guard_ready() && pthread_sigmask(SIG_BLOCK, NULL, &blocked) == 0 && !sigismember(&blocked, SIGBUS);
+    return bus_guard_ready() && pthread_sigmask(SIG_BLOCK, NULL, &blocked) == 0 && !sigismember(&blocked, SIGBUS);
 }

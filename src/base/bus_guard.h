@@ -1,0 +1,23 @@
+/* SIGBUS in a mapped file: the copy that met it ends, and the program goes on. */
+#ifndef PIOLET_BASE_BUS_GUARD_H
+#define PIOLET_BASE_BUS_GUARD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Is our handler in force? Installs it at the first call. One that the program had before gets the signals that are not
+ * ours. Where the program installs another later, that one stays (it may call ours, so that ours in front of it could
+ * call in a circle), and nothing is mapped any more. */
+bool bus_guard_ready(void);
+
+/* Calls copy(memory, arg). False: a fault between `begin` and `begin + bytes` ended it early. It must own nothing that
+ * would be lost then. */
+bool bus_guard_run(const void *begin, size_t bytes, char *memory, void (*copy)(char *memory, void *arg), void *arg);
+
+/* The same without system calls: only where bus_guard_ready_here() was true on this thread not long ago. */
+bool bus_guard_run_quick(const void *begin, size_t bytes, char *memory, void (*copy)(char *memory, void *arg),
+                         void *arg);
+/* bus_guard_ready(), and the thread lets the signal through. */
+bool bus_guard_ready_here(void);
+
+#endif
