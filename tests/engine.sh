@@ -6,7 +6,7 @@
 # shellcheck shell=bash
 
 ENGINE=$BINARY/lib/libpiolet-mpiio.so
-export FUZZ=$BINARY/test/engine_fuzz MIX=$BINARY/test/engine_mix
+export FUZZ=$PROGRAMS/engine_fuzz MIX=$PROGRAMS/engine_mix
 ENGINE_BEHIND= # another library to preload, behind the engine
 export ENGINE_LACKS= # what the engine does not know yet is left out of its tests: names of engine_fuzz_feature.h
 

@@ -18,6 +18,7 @@ SOURCE=${PIOLET_SOURCE_DIR:-$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)}
 PIOLET_MPI=${PIOLET_MPI:-mpich}
 BINARY=${PIOLET_BINARY_DIR:-$SOURCE/build/$PIOLET_MPI}
 PIOLET=${PIOLET:-$BINARY/bin/piolet}
+export PROGRAMS=$BINARY/test # what tests/programs.cmake builds
 TMP=$(mktemp -d "${TMPDIR:-/tmp}/piolet-test.$$.XXXXXX")
 OUT=$TMP/.stdout
 ERR=$TMP/.stderr

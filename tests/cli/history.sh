@@ -18,13 +18,12 @@ if [ -w /dev/shm ]; then
 fi
 db=$store/h.db
 
-expect_exit 0 gcc -I"$SOURCE/src" "$SOURCE/tests/support/make_block.c" "$BINARY/src/libpiolet_base.a" -lm -o "$TMP/make_block"
 
 # block_file NAME DAY SETS [SEED [FACTOR [RANKS [FILESYSTEM [HOST]]]]]
 block_file()
 {
     rm -f "$TMP/$1"
-    expect_exit 0 "$TMP/make_block" "$TMP/$1" "$2T10:00:00Z" "${6:-1}" "${7:-ext4}" "$3" "${4:-0}" "${5:-1}" "${8:-here}"
+    expect_exit 0 "$PROGRAMS/make_block" "$TMP/$1" "$2T10:00:00Z" "${6:-1}" "${7:-ext4}" "$3" "${4:-0}" "${5:-1}" "${8:-here}"
 }
 
 bytes_come_back()

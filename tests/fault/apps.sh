@@ -41,11 +41,9 @@ PIOLET_FAULTS="open:1=EACCES@3" failed "opening" engine_run 4 "$PIOLET" madbench
 
 # ---- a storage that does not keep what it was given ----
 
-compiler=mpicc.$PIOLET_MPI
-if command -v "$compiler" >/dev/null && [ -z "${PIOLET_SANITIZE:-}" ]; then
-    expect_exit 0 "$compiler" -shared -fPIC -o tamper.so "$SOURCE/tests/support/tamper.c"
+if [ -z "${PIOLET_SANITIZE:-}" ]; then
     # shellcheck disable=SC2016  # the inner shell expands it
-    tampered=(bash -c 'LD_PRELOAD=./tamper.so${LD_PRELOAD:+:$LD_PRELOAD} exec "$0" "$@"' "$PIOLET")
+    tampered=(bash -c 'LD_PRELOAD=$PROGRAMS/libtamper.so${LD_PRELOAD:+:$LD_PRELOAD} exec "$0" "$@"' "$PIOLET")
     export TAMPER_RANK=2
     TAMPER_LOSE_AT=7 failed "in the place of" mpirun_n 4 "${tampered[@]}" btio --class S --subtype simple
     TAMPER_LOSE_AT=2 failed "in the place of" mpirun_n 4 "${tampered[@]}" btio --class S --subtype epio

@@ -8,11 +8,6 @@
 source "$(dirname "$0")/../lib.sh"
 source "$(dirname "$0")/../engine.sh"
 
-compiler=mpicc.$PIOLET_MPI
-command -v "$compiler" >/dev/null || skip "$compiler is not installed"
-flags=(-std=c11 -D_GNU_SOURCE -Wall -Wextra -Werror -g)
-[ -z "${PIOLET_SANITIZE:-}" ] || flags+=("-fsanitize=$PIOLET_SANITIZE" -fno-sanitize-recover=all)
-expect_exit 0 "$compiler" "${flags[@]}" "$SOURCE/tests/fault/engine_errors.c" -o "$TMP/engine_errors"
 unset PIOLET_FAULTS PIOLET_HINTS PIOLET_DEVELOP
 export MPIRUN_TIMEOUT=180
 
@@ -21,7 +16,7 @@ check()
 {
     local ranks=$1
     shift
-    expect_exit 0 engine_run "$ranks" "$TMP/engine_errors" "$@"
+    expect_exit 0 engine_run "$ranks" "$PROGRAMS/engine_errors" "$@"
     expect_in "$OUT" "$ranks ranks: $1 is right"
 }
 
@@ -44,7 +39,7 @@ done
 # MPICH's launcher now and then ends before it has passed on what a dying rank said: then once more.
 for _ in 1 2 3; do
     status=0
-    engine_run 2 "$TMP/engine_errors" fatal "$TMP/file" >"$OUT" 2>"$ERR" </dev/null || status=$?
+    engine_run 2 "$PROGRAMS/engine_errors" fatal "$TMP/file" >"$OUT" 2>"$ERR" </dev/null || status=$?
     [ "$status" -ne 0 ] && [ "$status" -ne 124 ] || fail "MPI_ERRORS_ARE_FATAL does not end the job: status $status"
     expect_not_in "$OUT" "still alive"
     ! grep -q "MPI_File_seek, rank 1," "$ERR" || break
@@ -82,7 +77,7 @@ check 3 sweep "$TMP/file" '*' 40
 # A plan that cannot be read is told by every rank.
 fresh_file
 status=0
-PIOLET_FAULTS=nonsense engine_run 2 "$TMP/engine_errors" fault "$TMP/file" sync "$direct" agreed >"$OUT" 2>"$ERR" </dev/null || status=$?
+PIOLET_FAULTS=nonsense engine_run 2 "$PROGRAMS/engine_errors" fault "$TMP/file" sync "$direct" agreed >"$OUT" 2>"$ERR" </dev/null || status=$?
 [ "$status" -ne 0 ] || fail "a plan of faults that cannot be read goes unnoticed"
 
 # A user who may not. Open MPI's and MPICH's launchers need no more than this.
@@ -104,7 +99,7 @@ if [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null; then
         fi
     }
     if as_nobody true >/dev/null 2>&1 && setpriv --reuid=65534 --regid=65534 --clear-groups test -r "$ENGINE"; then
-        expect_exit 0 as_nobody "$TMP/engine_errors" permission "$TMP/file"
+        expect_exit 0 as_nobody "$PROGRAMS/engine_errors" permission "$TMP/file"
         expect_in "$OUT" "2 ranks: permission is right"
     else
         echo "not checked: permissions (no MPI for user nobody here)"

@@ -6,17 +6,9 @@
 # processors: 2
 source "$(dirname "$0")/../lib.sh"
 
-compiler=mpicc.$PIOLET_MPI
-command -v "$compiler" >/dev/null || skip "$compiler is not installed"
-[ -f "$BINARY/lib/libpiolet.so" ] || fail "$BINARY/lib/libpiolet.so is not built"
-flags=(-std=c11 -D_GNU_SOURCE -Wall -Wextra -Werror -g -I"$SOURCE/include")
-[ -z "${PIOLET_SANITIZE:-}" ] || flags+=("-fsanitize=$PIOLET_SANITIZE" -fno-sanitize-recover=all)
-expect_exit 0 "$compiler" "${flags[@]}" "$SOURCE/tests/mpi/dist_filetype.c" -o "$TMP/dist_filetype" \
-    -L"$BINARY/lib" -lpiolet -Wl,-rpath,"$BINARY/lib"
-
 # The multi-partition wants a square number of ranks; the program leaves it out on others.
 for ranks in 1 2 3 4; do
-    expect_exit 0 mpirun_n "$ranks" "$TMP/dist_filetype" "$TMP/file"
+    expect_exit 0 mpirun_n "$ranks" "$PROGRAMS/dist_filetype" "$TMP/file"
     expect_in "$OUT" "$ranks ranks: all filetypes are right"
 done
 

@@ -7,16 +7,11 @@
 source "$(dirname "$0")/../lib.sh"
 source "$(dirname "$0")/../engine.sh"
 
-compiler=mpicc.$PIOLET_MPI
-command -v "$compiler" >/dev/null || skip "$compiler is not installed"
-flags=(-std=c11 -D_GNU_SOURCE -Wall -Wextra -Werror -g)
-[ -z "${PIOLET_SANITIZE:-}" ] || flags+=("-fsanitize=$PIOLET_SANITIZE" -fno-sanitize-recover=all)
-expect_exit 0 "$compiler" "${flags[@]}" "$SOURCE/tests/mpi/engine_atomic.c" -o "$TMP/engine_atomic"
 unset PIOLET_FAULTS
 
-expect_exit 0 engine_run 1 "$TMP/engine_atomic" --check
+expect_exit 0 engine_run 1 "$PROGRAMS/engine_atomic" --check
 expect_in "$OUT" "1 ranks: the checker is right"
 for ranks in 1 2 3 5; do
-    expect_exit 0 engine_run "$ranks" "$TMP/engine_atomic" "$TMP/file"
+    expect_exit 0 engine_run "$ranks" "$PROGRAMS/engine_atomic" "$TMP/file"
     expect_in "$OUT" "$ranks ranks: engine_atomic is right"
 done

@@ -9,11 +9,6 @@
 source "$(dirname "$0")/../lib.sh"
 source "$(dirname "$0")/../engine.sh"
 
-compiler=mpicc.$PIOLET_MPI
-command -v "$compiler" >/dev/null || skip "$compiler is not installed"
-flags=(-std=c11 -D_GNU_SOURCE -Wall -Wextra -Werror -g -pthread)
-[ -z "${PIOLET_SANITIZE:-}" ] || flags+=("-fsanitize=$PIOLET_SANITIZE" -fno-sanitize-recover=all)
-expect_exit 0 "$compiler" "${flags[@]}" "$SOURCE/tests/mpi/engine_auxiliary.c" -o "$TMP/engine_auxiliary"
 cd "$TMP" || exit
 unset PIOLET_FAULTS PIOLET_HINTS
 touch "$TMP/open"
@@ -46,7 +41,7 @@ scene()
 {
     local ranks=$1 name=$2
     rm -f "$TMP/file" "$TMP/gate"
-    expect_exit 0 engine_run "$ranks" "$TMP/engine_auxiliary" "$name" "$TMP/file"
+    expect_exit 0 engine_run "$ranks" "$PROGRAMS/engine_auxiliary" "$name" "$TMP/file"
     expect_none_left "$name on $ranks ranks, hints '$PIOLET_HINTS'"
 }
 
@@ -92,9 +87,9 @@ for PIOLET_AUXILIARY in 1 2; do
     # What was handed over before the ranks have gone is stored all the same, though the gate stays shut.
     for name in abort kill-ranks; do
         rm -f "$TMP/file" "$TMP/gate"
-        engine_run 3 "$TMP/engine_auxiliary" "$name" "$TMP/file" >"$OUT" 2>"$ERR" </dev/null && fail "$name ends well"
+        engine_run 3 "$PROGRAMS/engine_auxiliary" "$name" "$TMP/file" >"$OUT" 2>"$ERR" </dev/null && fail "$name ends well"
         expect_none_left "$name"
-        WRITTEN_BY=3 PIOLET_AUXILIARY='' expect_exit 0 engine_run 1 "$TMP/engine_auxiliary" verify "$TMP/file"
+        WRITTEN_BY=3 PIOLET_AUXILIARY='' expect_exit 0 engine_run 1 "$PROGRAMS/engine_auxiliary" verify "$TMP/file"
     done
 done
 

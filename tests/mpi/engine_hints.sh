@@ -7,16 +7,11 @@
 source "$(dirname "$0")/../lib.sh"
 source "$(dirname "$0")/../engine.sh"
 
-compiler=mpicc.$PIOLET_MPI
-command -v "$compiler" >/dev/null || skip "$compiler is not installed"
-flags=(-std=c11 -D_GNU_SOURCE -Wall -Wextra -Werror -g)
-[ -z "${PIOLET_SANITIZE:-}" ] || flags+=("-fsanitize=$PIOLET_SANITIZE" -fno-sanitize-recover=all)
-expect_exit 0 "$compiler" "${flags[@]}" "$SOURCE/tests/mpi/engine_hints.c" -o "$TMP/engine_hints"
 unset PIOLET_HINTS ROMIO_HINTS
 
 umask 022
 for ranks in 1 2; do
-    expect_exit 0 engine_run "$ranks" "$TMP/engine_hints" "$TMP/file.$ranks" plain
+    expect_exit 0 engine_run "$ranks" "$PROGRAMS/engine_hints" "$TMP/file.$ranks" plain
     expect_in "$OUT" "$ranks ranks: plain is right"
 done
 
@@ -29,10 +24,10 @@ no_such_hint 3
 nonsense
 END
 ROMIO_HINTS=$TMP/hints PIOLET_HINTS="cb_buffer_size=2m romio_cb_write=disable no_such=1" \
-    expect_exit 0 engine_run 2 "$TMP/engine_hints" "$TMP/file" environment
+    expect_exit 0 engine_run 2 "$PROGRAMS/engine_hints" "$TMP/file" environment
 expect_in "$OUT" "2 ranks: environment is right"
 
 for ranks in 2 4; do
-    MPIRUN_TIMEOUT=180 expect_exit 0 engine_run "$ranks" "$TMP/engine_hints" "$TMP/ranks.$ranks" ranks
+    MPIRUN_TIMEOUT=180 expect_exit 0 engine_run "$ranks" "$PROGRAMS/engine_hints" "$TMP/ranks.$ranks" ranks
     expect_in "$OUT" "$ranks ranks: ranks is right"
 done

@@ -37,10 +37,8 @@ sent=$(($(hosts_bytes_sent 0) - before))
 [ "$sent" -gt 100000 ] || fail "only $sent bytes crossed the network"
 
 # Agents answer over the network. With threads Open MPI has no windows across hosts: the shared file pointer has a server.
-expect_exit 0 mpicc.openmpi -std=c11 -D_GNU_SOURCE -g "-I$SOURCE/include" "$SOURCE/tests/mpi/engine_shipping.c" \
-    -o "$TMP/shipping" -ldl
 for name in busy owner; do
-    expect_exit 0 across_hosts 4 -x PIOLET_THREADS=multiple "$TMP/shipping" "$TMP/file" $name
+    expect_exit 0 across_hosts 4 -x PIOLET_THREADS=multiple "$PROGRAMS/engine_shipping" "$TMP/file" $name
     expect_in "$OUT" "4 ranks: $name is right"
 done
 hints="piolet_strategy=shipping IBM_io_buffer_size=256k"

@@ -9,8 +9,6 @@
 source "$(dirname "$0")/../lib.sh"
 source "$(dirname "$0")/../engine.sh"
 
-compiler=mpicc.$PIOLET_MPI
-command -v "$compiler" >/dev/null || skip "$compiler is not installed"
 memory_kib=$(awk '$1 == "MemAvailable:" {print $2}' /proc/meminfo)
 [ "${memory_kib:-0}" -gt $((6 * 1024 * 1024)) ] || skip "needs 6 GiB of memory; there are $((memory_kib / 1024)) MiB"
 disk_kib=$(df -Pk "$TMP" | awk 'NR == 2 {print $4}')
@@ -18,10 +16,7 @@ disk_kib=$(df -Pk "$TMP" | awk 'NR == 2 {print $4}')
 truncate -s 1100000000000 "$TMP/file" 2>/dev/null || skip "the file system of $TMP has no files beyond byte 2^40"
 rm "$TMP/file"
 
-flags=(-std=c11 -D_GNU_SOURCE -Wall -Wextra -Werror -g -O2)
-[ -z "${PIOLET_SANITIZE:-}" ] || flags+=("-fsanitize=$PIOLET_SANITIZE" -fno-sanitize-recover=all)
-expect_exit 0 "$compiler" "${flags[@]}" "$SOURCE/tests/mpi/engine_large.c" -o "$TMP/engine_large"
 unset PIOLET_FAULTS
 export MPIRUN_TIMEOUT=900
-expect_exit 0 engine_run 2 "$TMP/engine_large" "$TMP/file"
+expect_exit 0 engine_run 2 "$PROGRAMS/engine_large" "$TMP/file"
 expect_in "$OUT" "2 ranks: engine_large is right"

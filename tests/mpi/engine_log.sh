@@ -8,11 +8,6 @@
 source "$(dirname "$0")/../lib.sh"
 source "$(dirname "$0")/../engine.sh"
 
-compiler=mpicc.$PIOLET_MPI
-command -v "$compiler" >/dev/null || skip "$compiler is not installed"
-flags=(-std=c11 -D_GNU_SOURCE -Wall -Wextra -Werror -g)
-[ -z "${PIOLET_SANITIZE:-}" ] || flags+=("-fsanitize=$PIOLET_SANITIZE" -fno-sanitize-recover=all)
-expect_exit 0 "$compiler" "${flags[@]}" "$SOURCE/tests/mpi/engine_log.c" -o "$TMP/engine_log"
 
 # Runs the program in an empty directory, with the log's settings; the logs are in $TMP/logs.
 run_logged()
@@ -20,7 +15,7 @@ run_logged()
     local -x "$@"
     rm -rf "$TMP/files" "$TMP/logs"
     mkdir "$TMP/files" "$TMP/logs"
-    expect_exit 0 engine_run 2 "$TMP/engine_log" "$TMP/files"
+    expect_exit 0 engine_run 2 "$PROGRAMS/engine_log" "$TMP/files"
     expect_in "$OUT" "2 ranks: engine_log is right"
 }
 
@@ -77,7 +72,7 @@ expect_in "$first" "the count is -1"
 rm -rf "$TMP/logs" "$TMP/files"
 mkdir "$TMP/logs" "$TMP/files"
 cd "$TMP/logs"
-PIOLET_LOG=errors expect_exit 0 engine_run 2 "$TMP/engine_log" "$TMP/files"
+PIOLET_LOG=errors expect_exit 0 engine_run 2 "$PROGRAMS/engine_log" "$TMP/files"
 [ "$(find "$TMP/logs" -type f | wc -l)" -eq 4 ] || fail "no logs in the current directory: $(ls "$TMP/logs")"
 cd "$TMP"
 run_logged "PIOLET_LOG_DIR=$TMP/logs"
@@ -92,5 +87,5 @@ run_logged PIOLET_LOG=all "PIOLET_LOG_DIR=$TMP/no/such/directory"
 expect_in "$ERR" "cannot be written and is given up: No such file or directory"
 run_logged PIOLET_LOG=all PIOLET_LOG_DIR=/proc/self
 expect_in "$ERR" "is given up"
-run_logged PIOLET_LOG=all "PIOLET_LOG_DIR=$TMP/engine_log" # a file
+run_logged PIOLET_LOG=all "PIOLET_LOG_DIR=$PROGRAMS/engine_log" # a file
 expect_in "$ERR" "is given up: Not a directory"

@@ -9,15 +9,10 @@
 source "$(dirname "$0")/../lib.sh"
 source "$(dirname "$0")/../engine.sh"
 
-compiler=mpicc.$PIOLET_MPI
-command -v "$compiler" >/dev/null || skip "$compiler is not installed"
-flags=(-std=c11 -D_GNU_SOURCE -Wall -Wextra -Werror -g -Wno-stringop-overflow) # MPICH's MPI_STATUSES_IGNORE looks small
-[ -z "${PIOLET_SANITIZE:-}" ] || flags+=("-fsanitize=$PIOLET_SANITIZE" -fno-sanitize-recover=all)
-expect_exit 0 "$compiler" "${flags[@]}" "$SOURCE/tests/mpi/engine_mix_scenes.c" -o "$TMP/scenes"
 unset PIOLET_FAULTS
 
 for ranks in 2 3; do
-    expect_exit 0 engine_run "$ranks" "$TMP/scenes" "$TMP/scene"
+    expect_exit 0 engine_run "$ranks" "$PROGRAMS/engine_mix_scenes" "$TMP/scene"
     expect_in "$OUT" "$ranks ranks: engine_mix_scenes is right"
 done
 

@@ -8,8 +8,6 @@
 source "$(dirname "$0")/../lib.sh"
 source "$(dirname "$0")/../engine.sh"
 
-expect_exit 0 "mpicc.$PIOLET_MPI" -std=c11 -D_GNU_SOURCE -g "$SOURCE/tests/mpi/engine_strategies.c" -o "$TMP/patterns" -ldl
-expect_exit 0 "mpicc.$PIOLET_MPI" -D_GNU_SOURCE -shared -fPIC "$SOURCE/tests/support/count.c" -o "$TMP/count.so" -ldl
 cd "$TMP" || exit
 unset PIOLET_FAULTS PIOLET_HINTS
 export OMPI_MCA_osc=pt2pt # Open MPI's windows of two groups on one host disturb each other
@@ -32,8 +30,8 @@ END
 
 # Four ranks on two nodes, one block: what the second node has goes to the first, in one message.
 export PIOLET_NODE_RANKS=2
-export ENGINE_BEHIND=$TMP/count.so
-expect_exit 0 engine_run 4 "$TMP/patterns" "$TMP/file.$$" ring
+export ENGINE_BEHIND=$PROGRAMS/libcount.so
+expect_exit 0 engine_run 4 "$PROGRAMS/engine_strategies" "$TMP/file.$$" ring
 expect_in "$OUT" "4 ranks: engine_strategies is right"
 read -r data messages sent < <(sed -n "s/^cyclic: \([0-9]*\) bytes of data, .* \([0-9]*\) messages of \([0-9]*\) bytes.*/\1 \2 \3/p" "$OUT")
 [ "$sent" -ge $((data / 2)) ] || fail "$sent bytes were sent, but half of $data must be"

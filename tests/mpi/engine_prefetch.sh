@@ -7,15 +7,10 @@
 source "$(dirname "$0")/../lib.sh"
 source "$(dirname "$0")/../engine.sh"
 
-compiler=mpicc.$PIOLET_MPI
-command -v "$compiler" >/dev/null || skip "$compiler is not installed"
-flags=(-std=c11 -D_GNU_SOURCE -Wall -Wextra -Werror -g "-I$SOURCE/include")
-[ -z "${PIOLET_SANITIZE:-}" ] || flags+=("-fsanitize=$PIOLET_SANITIZE" -fno-sanitize-recover=all)
-expect_exit 0 "$compiler" "${flags[@]}" "$SOURCE/tests/mpi/engine_prefetch.c" -o "$TMP/engine_prefetch" -ldl
 unset PIOLET_HINTS PIOLET_FAULTS
 
 for ranks in 1 2 3; do
-    expect_exit 0 engine_run "$ranks" "$TMP/engine_prefetch" "$TMP/file"
+    expect_exit 0 engine_run "$ranks" "$PROGRAMS/engine_prefetch" "$TMP/file"
     expect_in "$OUT" "prefetch is right"
     cat "$OUT"
 done

@@ -9,17 +9,12 @@
 source "$(dirname "$0")/../lib.sh"
 source "$(dirname "$0")/../engine.sh"
 
-compiler=mpicc.$PIOLET_MPI
-command -v "$compiler" >/dev/null || skip "$compiler is not installed"
-flags=(-std=c11 -D_GNU_SOURCE -Wall -Wextra -Werror -g -Wno-stringop-overflow) # MPICH's MPI_STATUSES_IGNORE looks small
-[ -z "${PIOLET_SANITIZE:-}" ] || flags+=("-fsanitize=$PIOLET_SANITIZE" -fno-sanitize-recover=all)
-expect_exit 0 "$compiler" "${flags[@]}" "$SOURCE/tests/mpi/engine_requests.c" -o "$TMP/engine_requests"
 
 for ranks in 1 2 3; do
     unset PIOLET_FAULTS
-    expect_exit 0 engine_run "$ranks" "$TMP/engine_requests" "$TMP/file"
+    expect_exit 0 engine_run "$ranks" "$PROGRAMS/engine_requests" "$TMP/file"
     expect_in "$OUT" "$ranks ranks: engine_requests is right"
     export PIOLET_FAULTS="pwrite:*=ENOSPC"
-    expect_exit 0 engine_run "$ranks" "$TMP/engine_requests" "$TMP/file" faults
+    expect_exit 0 engine_run "$ranks" "$PROGRAMS/engine_requests" "$TMP/file" faults
     expect_in "$OUT" "$ranks ranks: engine_requests is right"
 done

@@ -8,20 +8,15 @@
 source "$(dirname "$0")/../lib.sh"
 source "$(dirname "$0")/../engine.sh"
 
-compiler=mpicc.$PIOLET_MPI
-command -v "$compiler" >/dev/null || skip "$compiler is not installed"
-flags=(-std=c11 -D_GNU_SOURCE -Wall -Wextra -Werror -g)
-[ -z "${PIOLET_SANITIZE:-}" ] || flags+=("-fsanitize=$PIOLET_SANITIZE" -fno-sanitize-recover=all)
-expect_exit 0 "$compiler" "${flags[@]}" "$SOURCE/tests/mpi/engine_semantics.c" -o "$TMP/engine_semantics"
 
 for ranks in 1 2 3 5; do
-    expect_exit 0 engine_run "$ranks" "$TMP/engine_semantics" "$TMP/file"
+    expect_exit 0 engine_run "$ranks" "$PROGRAMS/engine_semantics" "$TMP/file"
     expect_in "$OUT" "$ranks ranks: engine_semantics is right"
 done
 
 # Two open files of different ranks, or a write under way beside a collective one: what goes into the gaps of another
 # access stays.
-expect_exit 0 engine_run 4 "$TMP/engine_semantics" "$TMP/file" beside
+expect_exit 0 engine_run 4 "$PROGRAMS/engine_semantics" "$TMP/file" beside
 expect_in "$OUT" "4 ranks: beside is right"
 
 # Ranks that cannot share memory: the shared pointer then lies in a window. MPICH's own transport (UCX) does not endure
@@ -29,7 +24,7 @@ expect_in "$OUT" "4 ranks: beside is right"
 # shellcheck disable=SC2016 # the inner shell's
 apart=(unshare --mount sh -c 'mount -t tmpfs none /proc && exec "$@"' sh)
 if [ "$PIOLET_MPI" = openmpi ] && [ -z "${PIOLET_SANITIZE:-}" ] && "${apart[@]}" true 2>/dev/null; then
-    expect_exit 0 engine_run 3 "${apart[@]}" "$TMP/engine_semantics" "$TMP/file"
+    expect_exit 0 engine_run 3 "${apart[@]}" "$PROGRAMS/engine_semantics" "$TMP/file"
     expect_in "$OUT" "3 ranks: engine_semantics is right"
 else
     echo "not checked: ranks that cannot share memory (no namespaces here, or MPICH)"

@@ -10,11 +10,6 @@
 source "$(dirname "$0")/../lib.sh"
 source "$(dirname "$0")/../engine.sh"
 
-compiler=mpicc.$PIOLET_MPI
-command -v "$compiler" >/dev/null || skip "$compiler is not installed"
-flags=(-std=c11 -D_GNU_SOURCE -Wall -Wextra -Werror -g "-I$SOURCE/include")
-[ -z "${PIOLET_SANITIZE:-}" ] || flags+=("-fsanitize=$PIOLET_SANITIZE" -fno-sanitize-recover=all)
-expect_exit 0 "$compiler" "${flags[@]}" "$SOURCE/tests/mpi/engine_shipping.c" -o "$TMP/engine_shipping" -ldl
 unset PIOLET_HINTS PIOLET_FAULTS
 
 number=0
@@ -22,7 +17,7 @@ scene() # RANKS NAME
 {
     number=$((number + 1))
     is_mine $number || return 0
-    expect_exit 0 engine_run "$1" "$TMP/engine_shipping" "$TMP/file" "$2"
+    expect_exit 0 engine_run "$1" "$PROGRAMS/engine_shipping" "$TMP/file" "$2"
     expect_in "$OUT" "$1 ranks: $2 is right"
 }
 
@@ -37,14 +32,13 @@ for ranks in 1 2 3 5; do
 done
 
 # Who has written which block? A library between the engine and the system takes notes.
-expect_exit 0 gcc -shared -fPIC -O1 -o "$TMP/record.so" "$SOURCE/tests/support/record_writes.c" -ldl
 writers() # RANKS AGENTS
 {
     [ -z "${PIOLET_SANITIZE:-}" ] || return 0
     rm -f "$TMP/writes"
     export RECORD_WRITES=$TMP/writes
-    expect_exit 0 engine_run "$1" env "LD_PRELOAD=$TMP/record.so:$(engine_preload)" \
-        "$TMP/engine_shipping" "$TMP/file" owner
+    expect_exit 0 engine_run "$1" env "LD_PRELOAD=$PROGRAMS/librecord_writes.so:$(engine_preload)" \
+        "$PROGRAMS/engine_shipping" "$TMP/file" owner
     unset RECORD_WRITES
     awk -v "agents=$2" '{
             pids[$1] = 1
@@ -107,7 +101,7 @@ done
 forgotten() # RANKS
 {
     local status=0
-    MPIRUN_TIMEOUT=180 engine_run "$1" "$TMP/engine_shipping" "$TMP/file" forgotten >"$OUT" 2>"$ERR" || status=$?
+    MPIRUN_TIMEOUT=180 engine_run "$1" "$PROGRAMS/engine_shipping" "$TMP/file" forgotten >"$OUT" 2>"$ERR" || status=$?
     [ "$status" -ne 124 ] || fail "a file that is not closed makes $1 ranks hang"
     expect_in "$OUT" "$1 ranks: forgotten is right"
     expect_not_in "$ERR" "write_at"

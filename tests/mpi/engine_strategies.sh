@@ -10,10 +10,6 @@
 source "$(dirname "$0")/../lib.sh"
 source "$(dirname "$0")/../engine.sh"
 
-flags=(-std=c11 -D_GNU_SOURCE -Wall -Wextra -Werror -g -Wno-stringop-overflow)
-[ -z "${PIOLET_SANITIZE:-}" ] || flags+=("-fsanitize=$PIOLET_SANITIZE" -fno-sanitize-recover=all)
-expect_exit 0 "mpicc.$PIOLET_MPI" "${flags[@]}" "$SOURCE/tests/mpi/engine_strategies.c" -o "$TMP/engine_strategies" -ldl
-expect_exit 0 "mpicc.$PIOLET_MPI" -D_GNU_SOURCE -shared -fPIC "$SOURCE/tests/support/count.c" -o "$TMP/count.so" -ldl
 cd "$TMP" || exit
 unset PIOLET_FAULTS PIOLET_HINTS
 
@@ -54,11 +50,11 @@ at_most()
 }
 
 # A sanitizer has functions of its own in the place of those that are counted: bytes are checked, costs are not.
-[ -n "${PIOLET_SANITIZE:-}" ] || ENGINE_BEHIND=$TMP/count.so
+[ -n "${PIOLET_SANITIZE:-}" ] || ENGINE_BEHIND=$PROGRAMS/libcount.so
 for name in "${names[@]}"; do
     exchange=$(jq -r --arg name "$name" '.[] | select(.name == $name).exchange' table)
     ranks=3
-    expect_exit 0 engine_run "$ranks" "$TMP/engine_strategies" "$TMP/file.$$" "$name"
+    expect_exit 0 engine_run "$ranks" "$PROGRAMS/engine_strategies" "$TMP/file.$$" "$name"
     expect_in "$OUT" "$ranks ranks: engine_strategies is right"
     [ -n "$ENGINE_BEHIND" ] || continue
     read -r bytes pieces messages sent _ _ < <(cost irregular)

@@ -7,15 +7,10 @@
 source "$(dirname "$0")/../lib.sh"
 source "$(dirname "$0")/../engine.sh"
 
-compiler=mpicc.$PIOLET_MPI
-command -v "$compiler" >/dev/null || skip "$compiler is not installed"
-flags=(-std=c11 -D_GNU_SOURCE -Wall -Wextra -Werror -g)
-[ -z "${PIOLET_SANITIZE:-}" ] || flags+=("-fsanitize=$PIOLET_SANITIZE" -fno-sanitize-recover=all)
-expect_exit 0 "$compiler" "${flags[@]}" "$SOURCE/tests/mpi/engine_system.c" -o "$TMP/engine_system"
 
 for ranks in 1 3; do
-    expect_exit 0 engine_run "$ranks" "$TMP/engine_system" "$TMP/file.$ranks" hint
+    expect_exit 0 engine_run "$ranks" "$PROGRAMS/engine_system" "$TMP/file.$ranks" hint
     expect_in "$OUT" "$ranks ranks: engine_system is right"
-    PIOLET_HINTS=piolet_impl=system expect_exit 0 engine_run "$ranks" "$TMP/engine_system" "$TMP/file.$ranks" environment
+    PIOLET_HINTS=piolet_impl=system expect_exit 0 engine_run "$ranks" "$PROGRAMS/engine_system" "$TMP/file.$ranks" environment
     expect_in "$OUT" "$ranks ranks: engine_system is right"
 done

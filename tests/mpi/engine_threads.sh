@@ -8,15 +8,10 @@
 source "$(dirname "$0")/../lib.sh"
 source "$(dirname "$0")/../engine.sh"
 
-compiler=mpicc.$PIOLET_MPI
-command -v "$compiler" >/dev/null || skip "$compiler is not installed"
-flags=(-std=c11 -D_GNU_SOURCE -Wall -Wextra -Werror -g -pthread -Wno-stringop-overflow) # MPICH's MPI_STATUSES_IGNORE
-[ -z "${PIOLET_SANITIZE:-}" ] || flags+=("-fsanitize=$PIOLET_SANITIZE" -fno-sanitize-recover=all)
-expect_exit 0 "$compiler" "${flags[@]}" "$SOURCE/tests/mpi/engine_threads.c" -o "$TMP/engine_threads"
 unset PIOLET_FAULTS PIOLET_THREADS
 
 for ranks in 1 2 3; do
-    expect_exit 0 engine_run "$ranks" "$TMP/engine_threads" "$TMP/file"
+    expect_exit 0 engine_run "$ranks" "$PROGRAMS/engine_threads" "$TMP/file"
     ! grep -q "^not checked" "$OUT" || skip "$(cat "$OUT")"
     expect_in "$OUT" "$ranks ranks: engine_threads is right"
 done

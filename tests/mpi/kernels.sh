@@ -12,7 +12,7 @@ command -v jq >/dev/null || skip "needs jq"
 cd "$TMP"
 # Files carry the number of this process: Open MPI's jobs on one node disturb each other, up to a hang in MPI_File_open,
 # when their files have the same last part of the name (OMPIO makes a semaphore of it).
-expect_exit 0 gcc -std=c11 -O2 -I "$SOURCE/src" -o serial_matrix "$SOURCE/tests/support/serial_matrix.c"
+cp "$PROGRAMS/serial_matrix" serial_matrix
 
 # Sizes that divide for every grid below, sizes that divide for none, and fewer elements than ranks.
 declare -A SIZES=([even2]="144 288" [odd2]="53 37" [tiny2]="3 2" [even3]="48 36 24" [odd3]="17 13 11" [tiny3]="2 1 3")

@@ -12,7 +12,7 @@ export COMMAND_TIMEOUT=900 MPIRUN_TIMEOUT=900
 [ "$(df --output=avail -B 1000000 . | tail -n 1)" -gt 6000 ] || skip "needs 6 GB of disk"
 available_mb() { awk '/MemAvailable/ { print int($2 / 1000) }' /proc/meminfo; }
 [ "$(available_mb)" -gt 8000 ] || skip "needs 8 GB of memory"
-expect_exit 0 gcc -std=c11 -O2 -I "$SOURCE/src" -o serial_matrix "$SOURCE/tests/support/serial_matrix.c"
+cp "$PROGRAMS/serial_matrix" serial_matrix
 
 # keywords "SIZES" "GRID" COLLECTIVE [LINE...]
 keywords()

@@ -7,11 +7,9 @@
 # processors: 2
 source "$(dirname "$0")/../lib.sh"
 
-compiler=mpicc.$PIOLET_MPI
-command -v "$compiler" >/dev/null || skip "$compiler is not installed"
 [ -f "$BINARY/lib/libpiolet-trace.so" ] || fail "libpiolet-trace.so is not built"
 cd "$TMP"
-expect_exit 0 "$compiler" -std=c11 -Wall -Wextra -Werror "$SOURCE/tests/mpi/model_app.c" -o app
+cp "$PROGRAMS/model_app" app
 
 expect_exit 0 mpirun_n 4 "$PIOLET" trace -o folded -- ./app
 "$PIOLET" model folded >"$OUT" 2>"$ERR" || true

@@ -8,10 +8,6 @@ source "$(dirname "$0")/../lib.sh"
 source "$(dirname "$0")/../engine.sh"
 
 [ -z "${PIOLET_SANITIZE:-}" ] || skip "the libraries are not built with sanitizers"
-compiler=mpicc.$PIOLET_MPI
-command -v "$compiler" >/dev/null || skip "$compiler is not installed"
-flags=(-std=c11 -D_GNU_SOURCE -Wall -Wextra -Werror -g)
-
 # With the engine's log, which shows that it was the engine.
 logged_run()
 {
@@ -25,37 +21,34 @@ logged_run()
 check_hdf5()
 {
     local ranks=$1
-    expect_exit 0 logged_run "$ranks" "$TMP/software_hdf5" write "$TMP/ours.h5"
-    expect_exit 0 mpirun_n "$ranks" "$TMP/software_hdf5" write "$TMP/theirs.h5"
-    expect_exit 0 "$TMP/software_hdf5" dump "$TMP/theirs.h5"
+    expect_exit 0 logged_run "$ranks" "$PROGRAMS/software_hdf5" write "$TMP/ours.h5"
+    expect_exit 0 mpirun_n "$ranks" "$PROGRAMS/software_hdf5" write "$TMP/theirs.h5"
+    expect_exit 0 "$PROGRAMS/software_hdf5" dump "$TMP/theirs.h5"
     cp "$OUT" "$TMP/theirs.txt"
     [ "$(wc -l <"$TMP/theirs.txt")" -gt 300 ] || fail "the dump of $TMP/theirs.h5 is too short"
-    expect_exit 0 "$TMP/software_hdf5" dump "$TMP/ours.h5"
+    expect_exit 0 "$PROGRAMS/software_hdf5" dump "$TMP/ours.h5"
     cmp -s "$OUT" "$TMP/theirs.txt" || fail "HDF5 on $ranks ranks: the engine's file holds something else"
 }
 
 check_pnetcdf()
 {
     local ranks=$1
-    expect_exit 0 logged_run "$ranks" "$TMP/software_pnetcdf" "$TMP/ours.nc"
-    expect_exit 0 mpirun_n "$ranks" "$TMP/software_pnetcdf" "$TMP/theirs.nc"
+    expect_exit 0 logged_run "$ranks" "$PROGRAMS/software_pnetcdf" "$TMP/ours.nc"
+    expect_exit 0 mpirun_n "$ranks" "$PROGRAMS/software_pnetcdf" "$TMP/theirs.nc"
     cmp "$TMP/ours.nc" "$TMP/theirs.nc" >&2 || fail "PnetCDF on $ranks ranks: the engine's file is another"
 }
 
 looked_at=0
-if command -v "h5pcc.$PIOLET_MPI" >/dev/null; then
+if [ -x "$PROGRAMS/software_hdf5" ]; then
     looked_at=$((looked_at + 1))
-    mapfile -t folders < <("h5pcc.$PIOLET_MPI" -shlib -show | grep -oE -- '-[IL][^ ]+')
-    expect_exit 0 "$compiler" "${flags[@]}" "${folders[@]}" "$SOURCE/tests/mpi/software_hdf5.c" -o "$TMP/software_hdf5" -lhdf5
     for ranks in 1 2 3; do
         check_hdf5 "$ranks"
     done
 else
     echo "not checked: HDF5 (package libhdf5-$PIOLET_MPI-dev)"
 fi
-if [ "$PIOLET_MPI" = openmpi ] && [ -f /usr/include/pnetcdf.h ]; then
+if [ -x "$PROGRAMS/software_pnetcdf" ]; then
     looked_at=$((looked_at + 1))
-    expect_exit 0 "$compiler" "${flags[@]}" "$SOURCE/tests/mpi/software_pnetcdf.c" -o "$TMP/software_pnetcdf" -lpnetcdf
     for ranks in 1 2 3; do
         check_pnetcdf "$ranks"
     done

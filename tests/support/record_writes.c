@@ -1,5 +1,4 @@
 /* Preloaded: each write at an offset leaves a line "PID OFFSET BYTES" in the file that RECORD_WRITES names. */
-#define _GNU_SOURCE
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <stdio.h>
