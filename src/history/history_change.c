@@ -1,68 +1,9 @@
 #include "history/history_change.h"
 
+#include "base/statistics.h"
+
 #include <math.h>
 #include <stdlib.h>
-
-/* ---- Student's t ---- */
-
-/* Continued fraction of the incomplete beta function, by Lentz's method: converges fast for x < (a + 1) / (a + b + 2).
- */
-static double beta_fraction(double a, double b, double x)
-{
-    enum { STEPS_MAX = 500 };
-    const double tiny = 1e-300;
-    double c = 1, d = 1 - (a + b) * x / (a + 1);
-    d = 1 / (fabs(d) < tiny ? tiny : d);
-    double fraction = d;
-    for (int m = 1; m < STEPS_MAX; m++) {
-        const double even = m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m));
-        const double odd = -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1));
-        double change = 1;
-        for (int half = 0; half < 2; half++) {
-            const double term = half == 0 ? even : odd;
-            d = 1 + term * d;
-            c = 1 + term / c;
-            d = 1 / (fabs(d) < tiny ? tiny : d);
-            c = fabs(c) < tiny ? tiny : c;
-            change = c * d;
-            fraction *= change;
-        }
-        if (fabs(change - 1) < 1e-15)
-            break;
-    }
-    return fraction;
-}
-
-/* The regularised incomplete beta function. */
-static double beta(double a, double b, double x)
-{
-    if (x <= 0 || x >= 1)
-        return x <= 0 ? 0 : 1;
-    const double front = exp(lgamma(a + b) - lgamma(a) - lgamma(b) + a * log(x) + b * log1p(-x));
-    if (x < (a + 1) / (a + b + 2))
-        return front * beta_fraction(a, b, x) / a;
-    return 1 - front * beta_fraction(b, a, 1 - x) / b;
-}
-
-double history_student_p(double t, double degrees)
-{
-    return beta(degrees / 2, 0.5, degrees / (degrees + t * t));
-}
-
-double history_student_t(double p, double degrees)
-{
-    double low = 0, high = 1;
-    while (history_student_p(high, degrees) > p && high < 1e12)
-        high *= 2;
-    for (int i = 0; i < 200 && high - low > 1e-12 * high; i++) {
-        const double middle = (low + high) / 2;
-        if (history_student_p(middle, degrees) > p)
-            low = middle;
-        else
-            high = middle;
-    }
-    return (low + high) / 2;
-}
 
 /* ---- two groups ---- */
 
@@ -111,11 +52,11 @@ struct history_change history_change_of(double *earlier, size_t earlier_count, d
     const double degrees = (double)(earlier_count + later_count - 2);
     const double spread = sqrt((before + after) / degrees);
     const double error = spread * sqrt(1 / (double)earlier_count + 1 / (double)later_count);
-    const double width = history_student_t(1 - level, degrees) * error;
+    const double width = statistics_student_t(level, degrees) * error;
     change.low = exp(to - from - width);
     change.high = exp(to - from + width);
     if (error > 0)
-        change.p = history_student_p(fabs(to - from) / error, degrees);
+        change.p = statistics_student_p(fabs(to - from) / error, degrees);
     else
         change.p = to == from ? 1 : 0;
     return change;

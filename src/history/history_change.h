@@ -32,8 +32,4 @@ double history_change_threshold(double *p, size_t count, double level);
 /* Is it a change for the worse (or better), large enough and beyond chance? */
 bool history_change_is_real(const struct history_change *change, double threshold);
 
-/* Student's t: the part of the distribution beyond -t and t; and the t beyond which the part `p` lies. */
-double history_student_p(double t, double degrees);
-double history_student_t(double p, double degrees);
-
 #endif

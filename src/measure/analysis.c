@@ -1,5 +1,7 @@
 #include "measure/analysis.h"
 
+#include "base/statistics.h"
+
 #include <math.h>
 
 struct analysis_region analysis_region_cut(struct analysis_region region, int64_t count)
@@ -147,19 +149,6 @@ int analysis_series_octaves(const struct analysis_series *series)
 
 /* ---- means, rates and their errors ---- */
 
-double analysis_student_t90(int degrees)
-{
-    static const double table[] = {NAN,   6.314, 2.920, 2.353, 2.132, 2.015, 1.943, 1.895, 1.860, 1.833, 1.812,
-                                   1.796, 1.782, 1.771, 1.761, 1.753, 1.746, 1.740, 1.734, 1.729, 1.725};
-    if (degrees < 1)
-        return NAN;
-    if (degrees < (int)(sizeof table / sizeof table[0]))
-        return table[degrees];
-    const double z = 1.6449; /* first terms of the expansion in 1/degrees: within 0.001 from here on */
-    const double d = degrees;
-    return z + (z * z * z + z) / (4 * d) + (5 * pow(z, 5) + 16 * pow(z, 3) + 3 * z) / (96 * d * d);
-}
-
 struct analysis_estimate analysis_ratio(const double *top, const double *bottom, int count)
 {
     double top_sum = 0;
@@ -177,7 +166,7 @@ struct analysis_estimate analysis_ratio(const double *top, const double *bottom,
     if (count < 2)
         return (struct analysis_estimate){ratio, NAN};
     const double deviation = sqrt(squares * count / (count - 1)) / bottom_sum;
-    return (struct analysis_estimate){ratio, analysis_student_t90(count - 1) * deviation};
+    return (struct analysis_estimate){ratio, statistics_student_t(ANALYSIS_LEVEL, count - 1) * deviation};
 }
 
 struct analysis_estimate analysis_mean(const double *values, size_t count)
@@ -193,7 +182,7 @@ struct analysis_estimate analysis_mean(const double *values, size_t count)
         return (struct analysis_estimate){mean, NAN};
     const double deviation = sqrt(squares / (double)(count - 1) / (double)count);
     const int degrees = count > 1000000 ? 1000000 : (int)count - 1;
-    return (struct analysis_estimate){mean, analysis_student_t90(degrees) * deviation};
+    return (struct analysis_estimate){mean, statistics_student_t(ANALYSIS_LEVEL, degrees) * deviation};
 }
 
 struct analysis_estimate analysis_series_mean(const struct analysis_series *series)

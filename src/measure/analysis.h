@@ -84,8 +84,8 @@ struct analysis_estimate {
     double error; /* NaN: none can be given */
 };
 
-/* Two-sided 90 % Student t for `degrees` >= 1. */
-double analysis_student_t90(int degrees);
+/* How sure the intervals of an analysis are, on both sides together. */
+#define ANALYSIS_LEVEL 0.90
 
 /* sum(top) / sum(bottom) over batches, error by the spread of top - ratio * bottom. */
 struct analysis_estimate analysis_ratio(const double *top, const double *bottom, int count);

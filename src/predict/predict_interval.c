@@ -1,18 +1,10 @@
 #include "predict/predict_interval.h"
 
+#include "base/statistics.h"
+
 #include <math.h>
 
-double predict_student_t95(int degrees)
-{
-    static const double TABLE[] = {NAN,   12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228,
-                                   2.201, 2.179,  2.160, 2.145, 2.131, 2.120, 2.110, 2.101, 2.093, 2.086};
-    if (degrees < 1)
-        return NAN;
-    if (degrees < (int)(sizeof TABLE / sizeof TABLE[0]))
-        return TABLE[degrees];
-    const double z = 1.959964, d = degrees; /* first terms of the expansion in 1/degrees */
-    return z + (z * z * z + z) / (4 * d) + (5 * pow(z, 5) + 16 * pow(z, 3) + 3 * z) / (96 * d * d);
-}
+static const double LEVEL = 0.95; /* of intervals, on both sides together */
 
 struct predict_sample predict_sample_of(int run, double ns, double low_ns, double high_ns)
 {
@@ -34,7 +26,7 @@ static double spread(const struct predict_sample *samples, size_t count, double 
     double squares = 0;
     for (size_t i = 0; i < count; i++)
         squares += (samples[i].ns - mean) * (samples[i].ns - mean);
-    return predict_student_t95((int)count - 1) * sqrt(squares / (double)(count - 1) / (double)count);
+    return statistics_student_t(LEVEL, (double)count - 1) * sqrt(squares / (double)(count - 1) / (double)count);
 }
 
 struct predict_time predict_interval_mean(const struct predict_sample *samples, size_t count)

@@ -30,7 +30,4 @@ struct predict_time predict_interval_sum(const struct predict_time *times, size_
 /* Standard deviation of the samples in percent of their mean; NaN for fewer than two. */
 double predict_noise_percent(const double *values, size_t count);
 
-/* Two-sided 95 % Student t for `degrees` >= 1. */
-double predict_student_t95(int degrees);
-
 #endif

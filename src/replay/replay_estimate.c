@@ -1,12 +1,11 @@
 #include "replay/replay_estimate.h"
 
+#include "base/statistics.h"
+
 #include <math.h>
 
 enum { BATCHES_MAX = 16, WARM_UP_FROM = 5 };
-
-/* Student's t for 95 % on both sides, by degrees of freedom from 1 on. */
-static const double STUDENT[BATCHES_MAX] = {12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306,
-                                            2.262,  2.228, 2.201, 2.179, 2.160, 2.145, 2.131, 2.120};
+static const double LEVEL = 0.95;
 
 static double mean_of(const int64_t *values, int64_t count)
 {
@@ -29,7 +28,7 @@ static double half_of(const int64_t *values, int64_t count, double mean)
         squares += off * off;
     }
     const double deviation = sqrt(squares / (double)(batches - 1));
-    return STUDENT[batches - 2] * deviation / sqrt((double)batches);
+    return statistics_student_t(LEVEL, (double)batches - 1) * deviation / sqrt((double)batches);
 }
 
 struct replay_estimate replay_estimate(const int64_t *durations, int64_t count, int64_t all)

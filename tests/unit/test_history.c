@@ -2,6 +2,7 @@
  * What a history judges by: Student's t against tables, a change that is there and one that is not, the rule for many
  * numbers at once, where blocks begin and end. Fails when noise is called a change, or a change noise. */
 #include "base/rng.h"
+#include "base/statistics.h"
 #include "history/history_change.h"
 #include "history/history_cut.h"
 #include "history/history_quantity.h"
@@ -27,13 +28,13 @@ static void assert_near(double a, double b, double part)
 static void student_is_right(void **state)
 {
     (void)state;
-    assert_near(history_student_t(0.05, 1), 12.7062, 1e-5);
-    assert_near(history_student_t(0.05, 4), 2.77645, 1e-5);
-    assert_near(history_student_t(0.1, 10), 1.81246, 1e-5);
-    assert_near(history_student_t(0.01, 30), 2.74999, 1e-5);
-    assert_near(history_student_p(1, 1), 0.5, 1e-9);
-    assert_near(history_student_p(2, 2), 0.183503, 1e-5);
-    assert_near(history_student_p(0, 7), 1, 1e-12);
+    assert_near(statistics_student_t(0.95, 1), 12.7062, 1e-5);
+    assert_near(statistics_student_t(0.95, 4), 2.77645, 1e-5);
+    assert_near(statistics_student_t(0.9, 10), 1.81246, 1e-5);
+    assert_near(statistics_student_t(0.99, 30), 2.74999, 1e-5);
+    assert_near(statistics_student_p(1, 1), 0.5, 1e-9);
+    assert_near(statistics_student_p(2, 2), 0.183503, 1e-5);
+    assert_near(statistics_student_p(0, 7), 1, 1e-12);
 }
 
 /* By hand: logarithms 0, 1, 2 against 4: spread 1, error sqrt(1/3 + 1), 2 degrees. */
@@ -44,7 +45,7 @@ static void change_is_right(void **state)
     const struct history_change change = history_change_of(earlier, 3, later, 1, 0.95);
     const double error = sqrt(4.0 / 3);
     assert_near(change.factor, exp(3), 1e-12);
-    assert_near(change.p, history_student_p(3 / error, 2), 1e-12);
+    assert_near(change.p, statistics_student_p(3 / error, 2), 1e-12);
     assert_near(change.high, exp(3 + 4.30265 * error), 1e-4);
     assert_true(change.outside);
     double few[] = {1, 2}, one[] = {5};

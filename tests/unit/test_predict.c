@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include "base/rng.h"
+#include "base/statistics.h"
 #include "predict/predict_peak.h"
 #include "predict/predict_piece.h"
 #include "predict/predict_source.h"
@@ -218,7 +219,7 @@ static void test_interval(void **state)
     assert_true(isnan(predict_interval_mean(NULL, 0).ns));
     assert_true(isnan(predict_noise_percent((double[]){1}, 1)));
     near(predict_noise_percent((double[]){9, 11}, 2), 100 * sqrt(2) / 10, 1e-9);
-    near(predict_student_t95(30), 2.042, 1e-3);
+    near(statistics_student_t(0.95, 30), 2.042, 1e-3);
 }
 
 /* Nearly normal, with mean 0 and deviation 1. */
