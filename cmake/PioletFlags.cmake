@@ -16,6 +16,9 @@ target_compile_definitions(piolet_flags INTERFACE _GNU_SOURCE PIOLET_VERSION="${
 target_compile_options(piolet_flags INTERFACE
   -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith -Wformat=2
   -Wno-format-nonliteral -Wvla -Wundef -fno-omit-frame-pointer)
+if(PIOLET_FUZZ)
+  target_compile_definitions(piolet_flags INTERFACE PIOLET_FUZZ) # base/checksum.h
+endif()
 if(PIOLET_SANITIZE)
   target_compile_options(piolet_flags INTERFACE -fsanitize=${PIOLET_SANITIZE} -fno-sanitize-recover=all)
   target_link_options(piolet_flags INTERFACE -fsanitize=${PIOLET_SANITIZE})

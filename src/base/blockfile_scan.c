@@ -1,5 +1,6 @@
 /* The scan of a block file: one pass over its lines that keeps what is whole and says what is not. */
 #include "base/blockfile_scan.h"
+#include "base/checksum.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -48,10 +49,11 @@ static bool record_is_whole(struct blockfile_scan *scan, struct blockfile_words 
     const char *cursor = blockfile_scan_word(&words, &length);
     const char *const end = cursor + length;
     int64_t lines = -1;
-    const bool counted = blockfile_number(&cursor, end, &lines) && cursor == end && lines == scan->record_lines;
+    const bool counted = checksum_agrees(blockfile_number(&cursor, end, &lines) && cursor == end &&
+                                         lines == scan->record_lines);
     char hash[17];
     snprintf(hash, sizeof hash, "%016" PRIx64, (uint64_t)XXH64_digest(scan->hash));
-    const bool hashed = words.end - words.at == 16 && memcmp(words.at, hash, 16) == 0;
+    const bool hashed = checksum_agrees(words.end - words.at == 16 && memcmp(words.at, hash, 16) == 0);
     if (counted && hashed && !scan->damage[0])
         return true;
     snprintf(ret_why, why_size, "%s%s%s", hashed ? "" : "its hash is wrong", hashed || !scan->damage[0] ? "" : ", ",

@@ -6,20 +6,44 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { APPLICATION_ID = 0x50494f4c /* "PIOL" */, FORMAT_VERSION = 1, BUSY_MS = 60000 };
+enum { APPLICATION_ID = 0x50494f4c /* "PIOL" */, FORMAT_VERSION = 1, BUSY_MS = 60000, VALUE_BYTES_MAX = 64 << 20 };
 
-static const char SCHEMA[] =
+/* As sqlite_master has them. A file with anything else in it is not ours: a view or a trigger of somebody would be run
+ * by our own statements. */
+static const char *const TABLES[] = {
     "CREATE TABLE block(key INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, class TEXT NOT NULL, testname TEXT NOT NULL,"
     " label TEXT NOT NULL, measured TEXT NOT NULL, added TEXT NOT NULL, host TEXT NOT NULL, place TEXT NOT NULL,"
     " mpiio TEXT NOT NULL, software TEXT NOT NULL, conditions TEXT NOT NULL, ranks INTEGER NOT NULL,"
-    " sets INTEGER NOT NULL, bytes INTEGER NOT NULL, complete INTEGER NOT NULL);"
+    " sets INTEGER NOT NULL, bytes INTEGER NOT NULL, complete INTEGER NOT NULL)",
     "CREATE TABLE chunk(block INTEGER NOT NULL REFERENCES block(key) ON DELETE CASCADE, number INTEGER NOT NULL,"
-    " bytes BLOB NOT NULL, UNIQUE(block, number));"
+    " bytes BLOB NOT NULL, UNIQUE(block, number))",
     "CREATE TABLE quantity(id INTEGER PRIMARY KEY, class TEXT NOT NULL, testname TEXT NOT NULL, what TEXT NOT NULL,"
     " settings TEXT NOT NULL, conditions TEXT NOT NULL, unit TEXT NOT NULL, lower_is_better INTEGER NOT NULL,"
-    " UNIQUE(class, testname, what, settings, conditions, unit));"
+    " UNIQUE(class, testname, what, settings, conditions, unit))",
     "CREATE TABLE value(block INTEGER NOT NULL REFERENCES block(key) ON DELETE CASCADE,"
-    " quantity INTEGER NOT NULL REFERENCES quantity(id), value REAL NOT NULL, UNIQUE(block, quantity));";
+    " quantity INTEGER NOT NULL REFERENCES quantity(id), value REAL NOT NULL, UNIQUE(block, quantity))"};
+enum { TABLE_COUNT = sizeof TABLES / sizeof TABLES[0] };
+
+/* ---- bounds ---- */
+
+/* A damaged file may send SQLite around in circles, so that a statement never ends. One that reads everything needs a
+ * few steps for each byte. */
+enum { STEPS_CHUNK = 1000 };
+#define STEPS_MIN  INT64_C(2000000)
+#define STEPS_BYTE INT64_C(100) /* allowed for each byte of the file */
+
+static int count_steps(void *context)
+{
+    struct history *history = context;
+    return (history->steps_left -= STEPS_CHUNK) < 0;
+}
+
+static void allow_steps(struct history *history)
+{
+    struct stat info;
+    const int64_t bytes = stat(history->path, &info) == 0 ? info.st_size : 0;
+    history->steps_left = bytes < INT64_MAX / STEPS_BYTE - STEPS_MIN ? STEPS_MIN + STEPS_BYTE * bytes : INT64_MAX;
+}
 
 /* ---- failures ---- */
 
@@ -32,6 +56,12 @@ pl_status history_fail(const struct history *history, const char *what, struct p
     case SQLITE_CORRUPT:
         return pl_fail(error, PL_E_FORMAT,
                        "the history '%s' is damaged (%s); move it away and add the block files again", path, says);
+    case SQLITE_INTERRUPT:
+        return pl_fail(
+            error, PL_E_FORMAT,
+            "the history '%s' is damaged: reading it takes more steps than its size allows for; move it away "
+            "and add the block files again",
+            path);
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
         return pl_fail(error, PL_E_IN_USE, "the history '%s' was in use by another process for %d s", path,
@@ -47,23 +77,27 @@ pl_status history_fail(const struct history *history, const char *what, struct p
     }
 }
 
-pl_status history_exec(const struct history *history, const char *sql, struct pl_error *error)
+pl_status history_exec(struct history *history, const char *sql, struct pl_error *error)
 {
+    allow_steps(history);
     if (sqlite3_exec(history->db, sql, NULL, NULL, NULL) != SQLITE_OK)
         return history_fail(history, "using", error);
     return PL_OK;
 }
 
-pl_status history_prepare(const struct history *history, const char *sql, sqlite3_stmt **ret_statement,
+pl_status history_prepare(struct history *history, const char *sql, sqlite3_stmt **ret_statement,
                           struct pl_error *error)
 {
+    allow_steps(history);
     if (sqlite3_prepare_v2(history->db, sql, -1, ret_statement, NULL) != SQLITE_OK)
         return history_fail(history, "reading", error);
     return PL_OK;
 }
 
-pl_status history_step(const struct history *history, sqlite3_stmt *statement, struct pl_error *error)
+pl_status history_step(struct history *history, sqlite3_stmt *statement, struct pl_error *error)
 {
+    if (history->steps_left < STEPS_MIN) /* a statement that is used again begins anew */
+        allow_steps(history);
     const int code = sqlite3_step(statement);
     const pl_status status = code == SQLITE_DONE || code == SQLITE_ROW ? PL_OK
                                                                        : history_fail(history, "writing", error);
@@ -77,7 +111,7 @@ void history_bind_text(sqlite3_stmt *statement, int number, const char *text)
     sqlite3_bind_text(statement, number, text ? text : "", -1, SQLITE_STATIC);
 }
 
-pl_status history_end(const struct history *history, pl_status status, struct pl_error *error)
+pl_status history_end(struct history *history, pl_status status, struct pl_error *error)
 {
     if (status == PL_OK)
         status = history_exec(history, "COMMIT", error);
@@ -88,7 +122,7 @@ pl_status history_end(const struct history *history, pl_status status, struct pl
 
 /* ---- opening ---- */
 
-static pl_status number_of(const struct history *history, const char *sql, int64_t *ret_number, struct pl_error *error)
+static pl_status number_of(struct history *history, const char *sql, int64_t *ret_number, struct pl_error *error)
 {
     sqlite3_stmt *statement = NULL;
     pl_status status = history_prepare(history, sql, &statement, error);
@@ -101,7 +135,7 @@ static pl_status number_of(const struct history *history, const char *sql, int64
 }
 
 /* In one transaction: of several that find an empty file, one makes the tables. */
-static pl_status make_tables(const struct history *history, struct pl_error *error)
+static pl_status make_tables(struct history *history, struct pl_error *error)
 {
     char sql[128];
     int64_t tables = 0;
@@ -110,14 +144,39 @@ static pl_status make_tables(const struct history *history, struct pl_error *err
         return status;
     status = number_of(history, "SELECT count(*) FROM sqlite_master", &tables, error);
     snprintf(sql, sizeof sql, "PRAGMA application_id=%d; PRAGMA user_version=%d;", APPLICATION_ID, FORMAT_VERSION);
-    if (status == PL_OK && tables == 0)
-        status = history_exec(history, SCHEMA, error);
+    for (size_t i = 0; i < TABLE_COUNT && status == PL_OK && tables == 0; i++)
+        status = history_exec(history, TABLES[i], error);
     if (status == PL_OK && tables == 0)
         status = history_exec(history, sql, error);
     return history_end(history, status, error);
 }
 
-static pl_status check_format(const struct history *history, bool create, struct pl_error *error)
+/* Whether the file holds our four tables, the indexes that these bring, and nothing else. */
+static pl_status check_tables(struct history *history, struct pl_error *error)
+{
+    static const char sql[] = "SELECT sql FROM sqlite_master WHERE NOT (type = 'index' AND sql IS NULL)";
+    sqlite3_stmt *rows = NULL;
+    size_t found = 0;
+    bool known = true;
+    int code = SQLITE_DONE;
+    pl_status status = history_prepare(history, sql, &rows, error);
+    while (status == PL_OK && known && (code = sqlite3_step(rows)) == SQLITE_ROW) {
+        const char *text = (const char *)sqlite3_column_text(rows, 0);
+        known = false;
+        for (size_t i = 0; i < TABLE_COUNT; i++)
+            known |= text && strcmp(text, TABLES[i]) == 0;
+        found += known;
+    }
+    if (status == PL_OK && known && code != SQLITE_DONE)
+        status = history_fail(history, "reading", error);
+    else if (status == PL_OK && (!known || found != TABLE_COUNT))
+        status = pl_fail(error, PL_E_FORMAT, "'%s' is no history of piolet: its tables are not those that piolet makes",
+                         history->path);
+    sqlite3_finalize(rows);
+    return status;
+}
+
+static pl_status check_format(struct history *history, bool create, struct pl_error *error)
 {
     int64_t application = 0, version = 0, tables = 0;
     pl_status status = number_of(history, "SELECT count(*) FROM sqlite_master", &tables, error);
@@ -138,7 +197,7 @@ static pl_status check_format(const struct history *history, bool create, struct
     if (version != FORMAT_VERSION)
         return pl_fail(error, PL_E_FORMAT, "the history '%s' has format %lld; this version of piolet knows %d",
                        history->path, (long long)version, FORMAT_VERSION);
-    return PL_OK;
+    return check_tables(history, error);
 }
 
 static pl_status prepare_handle(struct history *history, bool create, struct pl_error *error)
@@ -148,6 +207,10 @@ static pl_status prepare_handle(struct history *history, bool create, struct pl_
         return pl_fail(error, PL_E_NO_SUCH_FILE, "cannot open the history '%s': %s", history->path,
                        history->db ? sqlite3_errmsg(history->db) : "not enough memory");
     sqlite3_busy_timeout(history->db, BUSY_MS);
+    sqlite3_progress_handler(history->db, STEPS_CHUNK, count_steps, history);
+    sqlite3_db_config(history->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+    sqlite3_db_config(history->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
+    sqlite3_limit(history->db, SQLITE_LIMIT_LENGTH, VALUE_BYTES_MAX);
     const pl_status status = history_exec(history, "PRAGMA foreign_keys=ON", error);
     return status == PL_OK ? check_format(history, create, error) : status;
 }

@@ -9,20 +9,21 @@
 struct history {
     sqlite3 *db;
     char *path;
+    int64_t steps_left; /* of SQLite's machine, for this statement */
 };
 
 /* What SQLite has to complain of, while doing `what`. */
 pl_status history_fail(const struct history *history, const char *what, struct pl_error *error);
 
-pl_status history_exec(const struct history *history, const char *sql, struct pl_error *error);
-pl_status history_prepare(const struct history *history, const char *sql, sqlite3_stmt **ret_statement,
+pl_status history_exec(struct history *history, const char *sql, struct pl_error *error);
+pl_status history_prepare(struct history *history, const char *sql, sqlite3_stmt **ret_statement,
                           struct pl_error *error);
 /* Runs a statement that gives no rows, and makes it ready for the next values. */
-pl_status history_step(const struct history *history, sqlite3_stmt *statement, struct pl_error *error);
+pl_status history_step(struct history *history, sqlite3_stmt *statement, struct pl_error *error);
 /* The text stays where it is until the statement is run. */
 void history_bind_text(sqlite3_stmt *statement, int number, const char *text);
 
 /* Ends a transaction: keeps it if `status` is PL_OK, else takes it back. Returns how all went. */
-pl_status history_end(const struct history *history, pl_status status, struct pl_error *error);
+pl_status history_end(struct history *history, pl_status status, struct pl_error *error);
 
 #endif

@@ -13,6 +13,18 @@
 #include "model/model_fold.h"
 #include "model/model_formula.h"
 
+/* What a model may say, whoever wrote it: products of ranks and turns then fit into 64 bits, and a file of a few lines
+ * keeps nobody busy for hours. */
+#define MODEL_TURNS_MAX (INT64_C(1) << 53) /* of loops inside of each other together; also collectives */
+#ifdef PIOLET_FUZZ
+enum { MODEL_RANKS_MAX = 1 << 10, MODEL_LOOK_MAX = 1 << 10 };
+#else
+enum {
+    MODEL_RANKS_MAX = 1 << 24,
+    MODEL_LOOK_MAX = 1 << 20 /* calls of a rank that are looked at one by one for a picture */
+};
+#endif
+
 /* A number as a formula. */
 struct model_value { /* {0}: there is none */
     char *text;

@@ -1,5 +1,7 @@
 #include "model/model_dump.h"
 
+#include "base/checked.h"
+
 #include <inttypes.h>
 #include <string.h>
 
@@ -23,7 +25,7 @@ static int64_t offset_of(const struct dump *dump, const struct trace_node *node,
         return node->offsets[index];
     int64_t offset = node->offset;
     for (int i = 0; i < dump->depth && i < TRACE_LEVELS_MAX; i++)
-        offset += dump->turn[dump->depth - 1 - i] * node->stride[i];
+        offset = wrapping_add(offset, wrapping_mul(dump->turn[dump->depth - 1 - i], node->stride[i]));
     return offset;
 }
 
@@ -45,14 +47,29 @@ static void dump_call(struct dump *dump, const struct trace_node *node)
             (double)times->sum_ns / count / 1e9);
 }
 
+/* Ticks of a loop of communication alone; -1: there are calls in it. */
+static int64_t ticks_alone(const struct trace_node *node)
+{
+    int64_t ticks = node->kind == TRACE_NODE_COMM ? node->events : 0;
+    if (node->kind == TRACE_NODE_CALL)
+        return -1;
+    for (int i = 0; i < node->body_count; i++) {
+        const int64_t inside = ticks_alone(&node->body[i]);
+        if (inside < 0)
+            return -1;
+        ticks = saturating_add(ticks, inside);
+    }
+    return node->kind == TRACE_NODE_LOOP ? saturating_mul(ticks, node->turns) : ticks;
+}
+
 static void dump_nodes(struct dump *dump, const struct trace_node *nodes, int count)
 {
     for (int i = 0; i < count; i++) {
         const struct trace_node *node = &nodes[i];
         if (node->kind == TRACE_NODE_CALL)
             dump_call(dump, node);
-        else if (node->kind == TRACE_NODE_COMM)
-            dump->tick += node->events;
+        else if (ticks_alone(node) >= 0) /* however often: nothing is printed */
+            dump->tick = saturating_add(dump->tick, ticks_alone(node));
         else if (dump->depth < TRACE_LEVELS_MAX) {
             const int level = dump->depth++;
             dump->turns[level] = node->turns;

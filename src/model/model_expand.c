@@ -1,6 +1,7 @@
 /* What a model says, call by call. */
 #include "model/model.h"
 
+#include "base/checked.h"
 #include "model/model_text.h"
 
 #include <inttypes.h>
@@ -67,7 +68,7 @@ struct model_operation model_operation_of(const char *operation)
 
 struct walk {
     const struct model *model;
-    int64_t rank, tick;
+    int64_t rank, tick, calls;
     int64_t *done; /* executions of each leaf so far */
     model_take_event *take;
     void *context;
@@ -90,7 +91,9 @@ static bool memory_of(const struct walk *walk, const struct model_step *step, st
 
 static pl_status walk_call(struct walk *walk, const struct model_step *step)
 {
-    struct model_event event = {.step = step, .rank = walk->rank, .n = walk->done[step->leaf]++, .tick = walk->tick++};
+    struct model_event event = {.step = step, .rank = walk->rank, .n = walk->done[step->leaf]++, .tick = walk->tick};
+    walk->tick = saturating_add(walk->tick, 1);
+    walk->calls++;
     if (!value_of(&step->size, event.rank, event.n, &event.size) ||
         !value_of(&step->offset, event.rank, event.n, &event.offset) ||
         !value_of(&step->instance, event.rank, event.n, &event.instance) || !memory_of(walk, step, &event))
@@ -104,7 +107,24 @@ static pl_status walk_call(struct walk *walk, const struct model_step *step)
 static int64_t ticks_of(const struct model_step *step)
 {
     const double mean = step->observed.calls > 0 ? step->observed.events / (double)step->observed.calls : 1;
-    return mean > 1 ? (int64_t)(mean + 0.5) : 1;
+    return mean > 1 ? saturating_int(mean + 0.5) : 1;
+}
+
+static pl_status walk_steps(struct walk *walk, const struct model_step *steps, int count, bool told);
+
+/* A turn without a call of this rank is as all others are: time passes, however often. */
+static pl_status walk_loop(struct walk *walk, const struct model_step *loop, bool told)
+{
+    pl_status status = PL_OK;
+    for (int64_t turn = 0; turn < loop->turns && status == PL_OK && !walk->stopped; turn++) {
+        const int64_t calls = walk->calls, tick = walk->tick;
+        status = walk_steps(walk, loop->body, loop->count, told);
+        if (walk->calls != calls)
+            continue;
+        walk->tick = saturating_add(tick, saturating_mul(walk->tick - tick, loop->turns));
+        break;
+    }
+    return status;
 }
 
 /* `told`: who does it is told around; else each step tells. */
@@ -119,9 +139,9 @@ static pl_status walk_steps(struct walk *walk, const struct model_step *steps, i
         if (step->kind == MODEL_CALL)
             status = walk_call(walk, step);
         else if (step->kind == MODEL_COMM)
-            walk->tick += ticks_of(step);
-        for (int64_t turn = 0; turn < step->turns && status == PL_OK && !walk->stopped; turn++)
-            status = walk_steps(walk, step->body, step->count, told || tells);
+            walk->tick = saturating_add(walk->tick, ticks_of(step));
+        else
+            status = walk_loop(walk, step, told || tells);
     }
     return status;
 }

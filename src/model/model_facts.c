@@ -1,5 +1,9 @@
 #include "model/model_facts.h"
 
+#include "base/checked.h"
+#include "base/rng.h"
+#include "model/model_pool.h"
+
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +13,7 @@ struct search {
     struct model_facts *facts;
     struct model_phase_facts *phase; /* around; NULL: none */
     int64_t next_number;
+    int64_t bytes, turns; /* moved by all accesses so far; turns of all steps so far */
     struct pl_error *error;
 };
 
@@ -36,9 +41,15 @@ static enum model_order order_of(const struct model_step *step, int64_t rank, in
         return MODEL_SEQUENTIAL;
     const int64_t etype = step->etype_bytes > 0 ? step->etype_bytes : 1;
     for (int64_t n = 1; n < turns && n < LOOK; n++, before = offset)
-        if (!model_formula_value(step->offset.formula, rank, n, &offset) || (offset - before) * etype != size)
+        if (!model_formula_value(step->offset.formula, rank, n, &offset) ||
+            wrapping_mul(wrapping_sub(offset, before), etype) != size)
             return MODEL_STRIDED;
     return MODEL_SEQUENTIAL;
+}
+
+static pl_status fail_bytes(struct search *search, const struct model_step *step)
+{
+    return pl_fail(search->error, PL_E_FORMAT, "the sizes of %s add up beyond 2^63 bytes", step->operation);
 }
 
 /* Sums up the sizes over the ranks. */
@@ -52,16 +63,14 @@ static pl_status take_sizes(struct search *search, const struct model_step *step
         if (!model_formula_value(step->size.formula, rank, 0, &size) || size < 0)
             return pl_fail(search->error, PL_E_FORMAT, "the size of %s is no number of bytes for rank %" PRId64,
                            step->operation, rank);
-        if (__builtin_add_overflow(*ret_sum, size, ret_sum))
-            return pl_fail(search->error, PL_E_FORMAT, "the sizes of %s add up beyond 2^63 bytes", step->operation);
+        if (!checked_add(*ret_sum, size, ret_sum))
+            return fail_bytes(search, step);
         if (phase->largest < 0 || size < phase->smallest)
             phase->smallest = size;
         if (size > phase->largest)
             phase->largest = size;
     }
-    if (__builtin_mul_overflow(*ret_sum, turns, ret_sum))
-        return pl_fail(search->error, PL_E_FORMAT, "the sizes of %s add up beyond 2^63 bytes", step->operation);
-    return PL_OK;
+    return checked_mul(*ret_sum, turns, ret_sum) ? PL_OK : fail_bytes(search, step);
 }
 
 static void take_use(struct model_file_facts *file, const struct model_operation *is)
@@ -85,8 +94,10 @@ static pl_status take_access(struct search *search, const struct model_step *ste
     const pl_status status = take_sizes(search, step, ranks, turns, &sum);
     if (status != PL_OK)
         return status;
-    if (__builtin_mul_overflow(sum, phase->count, &all) || __builtin_mul_overflow(turns, phase->count, &executions))
-        return pl_fail(search->error, PL_E_FORMAT, "the sizes of %s add up beyond 2^63 bytes", step->operation);
+    /* Of all phases and files together, read and written: whoever sums up a part of them stays below. */
+    if (!checked_mul(sum, phase->count, &all) || !checked_mul(turns, phase->count, &executions) ||
+        !checked_add(search->bytes, all, &search->bytes))
+        return fail_bytes(search, step);
     const enum model_order order = order_of(step, model_ranks_next(ranks, -1), executions);
     *(is.reads ? &phase->read_bytes : &phase->written_bytes) += sum;
     if (order > phase->order)
@@ -104,17 +115,18 @@ static pl_status take_access(struct search *search, const struct model_step *ste
 
 /* ---- one open ---- */
 
-static int by_text(const void *a, const void *b)
+static int by_number(const void *a, const void *b)
 {
-    return strcmp(*(char *const *)a, *(char *const *)b);
+    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
 }
 
-/* How many names the ranks use; the pattern has the rank in it. */
+/* How many names the ranks use; the pattern has the rank in it. Names are told apart by 64 bits of hash. */
 static pl_status count_names(const struct model_step *step, const struct model_ranks *ranks, int64_t *ret_count,
                              struct pl_error *error)
 {
     const size_t total = (size_t)model_ranks_total(ranks);
-    char **names = calloc(total + 1, sizeof *names);
+    uint64_t *names = calloc(total + 1, sizeof *names);
     size_t count = 0;
     pl_status status = PL_OK;
     if (!names)
@@ -122,17 +134,17 @@ static pl_status count_names(const struct model_step *step, const struct model_r
     for (int64_t rank = -1; status == PL_OK && (rank = model_ranks_next(ranks, rank)) >= 0;) {
         struct text name = {0};
         status = model_render(step->name, rank, 0, &name, error);
-        if (status == PL_OK && !(names[count++] = name.data))
+        if (status == PL_OK && name.failed)
             status = pl_fail(error, PL_E_NOMEM, "not enough memory for the names of files");
+        names[count++] = model_hash_text(text_get(&name));
+        text_clear(&name);
     }
     *ret_count = 0;
     if (status == PL_OK) {
-        qsort(names, count, sizeof *names, by_text);
+        qsort(names, count, sizeof *names, by_number);
         for (size_t i = 0; i < count; i++)
-            *ret_count += i == 0 || strcmp(names[i], names[i - 1]) != 0;
+            *ret_count += i == 0 || names[i] != names[i - 1];
     }
-    for (size_t i = 0; i < count; i++)
-        free(names[i]);
     free(names);
     return status;
 }
@@ -160,6 +172,11 @@ static pl_status take_open(struct search *search, const struct model_step *step,
 static pl_status search_steps(struct search *search, const struct model_step *steps, int count, int64_t turns,
                               int depth, const struct model_ranks *told);
 
+static pl_status fail_turns(struct search *search)
+{
+    return pl_fail(search->error, PL_E_FORMAT, "more than 2^63 turns");
+}
+
 static void begin_phase(struct search *search, const struct model_step *step, int64_t count)
 {
     struct model_facts *facts = search->facts;
@@ -182,12 +199,14 @@ static pl_status search_call(struct search *search, const struct model_step *ste
     return step->access && search->phase ? take_access(search, step, turns) : PL_OK;
 }
 
-/* Phases in one turn of a step. */
+/* Phases in one turn of a step: no more than there are turns of all steps together. */
 static int64_t phases_in(const struct model_step *step)
 {
     int64_t phases = step->phase > 0;
     for (int i = 0; i < step->count && !step->phase; i++)
-        phases += phases_in(&step->body[i]) * (step->body[i].phase || !step->body[i].turns ? 1 : step->body[i].turns);
+        phases = saturating_add(phases,
+                                saturating_mul(phases_in(&step->body[i]),
+                                               step->body[i].phase || !step->body[i].turns ? 1 : step->body[i].turns));
     return phases;
 }
 
@@ -196,6 +215,8 @@ static pl_status search_step(struct search *search, const struct model_step *ste
                              const struct model_ranks *told)
 {
     const bool begins = step->phase > 0;
+    if (!checked_add(search->turns, turns, &search->turns)) /* so that sums of counts and phases fit */
+        return fail_turns(search);
     if (begins)
         begin_phase(search, step, turns);
     const int64_t inner = begins ? 1 : turns;
@@ -203,8 +224,8 @@ static pl_status search_step(struct search *search, const struct model_step *ste
     int64_t all;
     if (step->kind != MODEL_LOOP)
         status = search_call(search, step, inner, told ? told : &step->ranks);
-    else if (__builtin_mul_overflow(inner, step->turns, &all))
-        status = pl_fail(search->error, PL_E_FORMAT, "more than 2^63 turns");
+    else if (!checked_mul(inner, step->turns, &all))
+        status = fail_turns(search);
     else
         status = search_steps(search, step->body, step->count, all, depth + 1, begins ? &step->ranks : told);
     if (begins) {
@@ -237,7 +258,7 @@ static pl_status search_steps(struct search *search, const struct model_step *st
         status = search_step(search, &steps[i], turns, depth, told);
         if (depth == 0 && !steps[i].phase && steps[i].kind == MODEL_LOOP) {
             number_family(search->facts, first, steps[i].turns);
-            search->next_number = number + inside * steps[i].turns;
+            search->next_number = saturating_add(number, saturating_mul(inside, steps[i].turns));
         }
     }
     return status;

@@ -1,5 +1,7 @@
 #include "model/model_fit.h"
 
+#include "base/checked.h"
+
 #include "model/model_formula.h"
 #include "model/model_seq.h"
 
@@ -50,7 +52,8 @@ void model_fit_list(struct text *text, const struct model_seq *list, int64_t bas
         if (inner == 2 && grid->stride[0] != 0)
             inner = 1; /* two numbers make no step */
         for (int64_t at = 0; at < model_grid_total(grid); at += inner) {
-            add_item(text, between, model_grid_at(grid, at) - base, inner > 1 ? grid->stride[0] : 0, inner);
+            add_item(text, between, wrapping_sub(model_grid_at(grid, at), base), inner > 1 ? grid->stride[0] : 0,
+                     inner);
             between = ",";
         }
     }
@@ -59,28 +62,32 @@ void model_fit_list(struct text *text, const struct model_seq *list, int64_t bas
 
 /* ---- the forms ---- */
 
+/* Numbers beyond 2^63 are no formula: whoever reads it computes no farther either. */
 static bool is_affine(const int64_t *ranks, const int64_t *values, size_t count, int64_t *ret_factor)
 {
+    int64_t difference, wanted;
     *ret_factor = 0;
     if (count == 1)
         return true;
-    if ((values[1] - values[0]) % (ranks[1] - ranks[0]) != 0)
+    if (!checked_sub(values[1], values[0], &difference) || difference % (ranks[1] - ranks[0]) != 0)
         return false;
-    *ret_factor = (values[1] - values[0]) / (ranks[1] - ranks[0]);
+    *ret_factor = difference / (ranks[1] - ranks[0]);
     for (size_t i = 2; i < count; i++)
-        if (values[i] - values[0] != *ret_factor * (ranks[i] - ranks[0]))
+        if (!checked_sub(values[i], values[0], &difference) ||
+            !checked_mul(*ret_factor, ranks[i] - ranks[0], &wanted) || difference != wanted)
             return false;
     return true;
 }
 
 static bool fit_affine(const int64_t *ranks, const int64_t *values, size_t count, struct text *text)
 {
-    int64_t factor;
+    int64_t factor, before, constant;
     const size_t from = text->length;
-    if (!is_affine(ranks, values, count, &factor))
+    if (!is_affine(ranks, values, count, &factor) || !checked_mul(factor, ranks[0], &before) ||
+        !checked_sub(values[0], before, &constant))
         return false;
     model_fit_term(text, from, factor, "idP");
-    model_fit_constant(text, from, values[0] - factor * ranks[0]);
+    model_fit_constant(text, from, constant);
     return true;
 }
 
@@ -129,7 +136,8 @@ static void write_piece(const int64_t *ranks, const int64_t *values, size_t coun
     model_ranks_write(&set, text);
     model_ranks_clear(&set);
     text_add(text, ":");
-    fit_affine(ranks, values, count, text);
+    if (!fit_affine(ranks, values, count, text)) /* beyond 2^63 at rank 0 */
+        model_fit_constant(text, text->length, values[0]);
 }
 
 static bool fit_pieces(const int64_t *ranks, const int64_t *values, size_t count, size_t most, struct text *text)
@@ -153,7 +161,7 @@ static bool separates(const int64_t *values, size_t count, size_t m, bool produc
     for (size_t i = 0; i < count; i++) {
         const int64_t row = values[i - i % m], column = values[i % m];
         int64_t left, right;
-        if (!product ? values[i] != row + column - values[0]
+        if (!product ? values[i] != wrapping_sub(wrapping_add(row, column), values[0])
                      : __builtin_mul_overflow(values[i], values[0], &left) ||
                            __builtin_mul_overflow(row, column, &right) || left != right)
             return false;

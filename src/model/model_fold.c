@@ -2,6 +2,7 @@
 
 #include "model/model_files.h"
 
+#include "base/checked.h"
 #include "base/rng.h"
 
 #include <stdlib.h>
@@ -18,8 +19,24 @@ struct feed {
     int64_t turn[TRACE_LEVELS_MAX], turns[TRACE_LEVELS_MAX]; /* of the loops around, the outermost first */
     int depth;
     int64_t failed_calls;
-    bool failed; /* memory was short */
+    int64_t fed;  /* nodes and grids, one by one: bounded, however often a loop is told to turn */
+    bool gave_up; /* at that bound */
+    bool failed;  /* that, or memory was short */
 };
+
+#ifdef PIOLET_FUZZ
+enum { FED_MAX = 1 << 14 };
+#else
+enum { FED_MAX = 1 << 25 };
+#endif
+
+/* Counts what is done one by one; false: it was too much. */
+static bool count_fed(struct feed *feed)
+{
+    feed->gave_up |= ++feed->fed > FED_MAX;
+    feed->failed |= feed->gave_up;
+    return !feed->gave_up;
+}
 
 /* Accesses by the shared pointer have no offset of their own: where it is set must be told. */
 static bool is_left_out(const struct trace_node *node)
@@ -69,7 +86,7 @@ static int64_t offset_now(const struct feed *feed, const struct trace_node *node
         return node->offsets[occurrence(feed)];
     int64_t offset = node->offset;
     for (int i = 0; i < feed->depth; i++)
-        offset += feed->turn[feed->depth - 1 - i] * node->stride[i];
+        offset = wrapping_add(offset, wrapping_mul(feed->turn[feed->depth - 1 - i], node->stride[i]));
     return offset;
 }
 
@@ -183,12 +200,13 @@ static bool last_turns(const struct model_seq *seq, const struct growth *growth,
 }
 
 /* Appends `last` moved on by `by`, `times` times. */
-static bool repeat_seq(struct model_seq *seq, const struct model_seq *last, int64_t by, int64_t times)
+static bool repeat_seq(struct feed *feed, struct model_seq *seq, const struct model_seq *last, int64_t by,
+                       int64_t times)
 {
     bool ok = true;
     if (last->count == 1 && last->grids[0].levels < MODEL_GRID_LEVELS) {
         struct model_grid grid = last->grids[0];
-        grid.base += by;
+        grid.base = wrapping_add(grid.base, by);
         grid.count[grid.levels] = times;
         grid.stride[grid.levels] = by;
         grid.levels++;
@@ -197,8 +215,8 @@ static bool repeat_seq(struct model_seq *seq, const struct model_seq *last, int6
     for (int64_t t = 1; t <= times && ok; t++)
         for (size_t i = 0; i < last->count && ok; i++) {
             struct model_grid grid = last->grids[i];
-            grid.base += t * by;
-            ok = model_seq_add_grid(seq, grid);
+            grid.base = wrapping_add(grid.base, wrapping_mul(t, by));
+            ok = count_fed(feed) && model_seq_add_grid(seq, grid);
         }
     return ok;
 }
@@ -225,24 +243,24 @@ static void scale_observed(struct model_observed *observed, double factor)
     observed->sum_ns *= factor;
     observed->gap_ns *= factor;
     observed->events *= factor;
-    observed->calls = (int64_t)((double)observed->calls * factor + 0.5);
+    observed->calls = saturating_int((double)observed->calls * factor + 0.5);
 }
 
 /* Adds `times` times the growth to an item of the loop; `behind`, if any, is its beginning of a next turn, which stands
  * behind the loop and moves on. */
-static bool repeat_item(struct model_item *item, struct model_item *behind, const struct growth *growth,
-                        int64_t loop_turns, int64_t times)
+static bool repeat_item(struct feed *feed, struct model_item *item, struct model_item *behind,
+                        const struct growth *growth, int64_t loop_turns, int64_t times)
 {
     bool ok = true;
     for (int i = 0; i < item->count && ok; i++)
-        ok = repeat_item(&item->body[i], behind ? &behind->body[i] : NULL, growth, loop_turns, times);
+        ok = repeat_item(feed, &item->body[i], behind ? &behind->body[i] : NULL, growth, loop_turns, times);
     for (int i = 0; i < item->param_count && ok; i++) {
         struct model_seq last = {0};
         int64_t by = 0;
         ok = last_turns(&item->params[i], growth, loop_turns, &last, &by) &&
-             repeat_seq(&item->params[i], &last, by, times);
+             repeat_seq(feed, &item->params[i], &last, by, times);
         for (size_t g = 0; behind && g < behind->params[i].count; g++)
-            behind->params[i].grids[g].base += times * by;
+            behind->params[i].grids[g].base = wrapping_add(behind->params[i].grids[g].base, wrapping_mul(times, by));
         model_seq_clear(&last);
     }
     scale_observed(&item->observed, 1 + (double)(growth->turns * times) / (double)loop_turns);
@@ -264,7 +282,7 @@ static bool repeat(struct feed *feed, const struct growth *growth, int64_t times
         if (!is_regular(&loop->body[i], growth, loop_turns))
             return false;
     for (int i = 0; i < loop->count; i++)
-        if (!repeat_item(&loop->body[i], i < growth->place ? &behind[i] : NULL, growth, loop_turns, times))
+        if (!repeat_item(feed, &loop->body[i], i < growth->place ? &behind[i] : NULL, growth, loop_turns, times))
             feed->failed = true;
     loop->turns += growth->turns * times;
     model_loop_rehash(loop);
@@ -327,6 +345,8 @@ static bool has_calls(const struct trace_node *node)
 /* Communication alone, and calls that are left out, however often. */
 static void feed_comm(struct feed *feed, const struct trace_node *node, int64_t times)
 {
+    if (!count_fed(feed))
+        return;
     if (node->kind == TRACE_NODE_CALL)
         feed->left_gap_ns += (double)times * mean(node->times.gap_ns, &node->times);
     if (node->kind == TRACE_NODE_COMM) {
@@ -342,7 +362,7 @@ static void feed_comm(struct feed *feed, const struct trace_node *node, int64_t 
 
 static void feed_nodes(struct feed *feed, const struct trace_node *nodes, int count)
 {
-    for (int i = 0; i < count && !feed->failed; i++) {
+    for (int i = 0; i < count && !feed->failed && count_fed(feed); i++) {
         if (nodes[i].kind == TRACE_NODE_CALL)
             feed_call(feed, &nodes[i]);
         else if (nodes[i].kind == TRACE_NODE_LOOP && has_calls(&nodes[i]))
@@ -376,6 +396,11 @@ pl_status model_fold(const struct trace_tree *tree, struct model_pool *pool, str
     model_files_clear(&feed.files);
     if (feed.failed) {
         model_list_clear(&list);
+        if (feed.gave_up)
+            return pl_fail(
+                error, PL_E_FORMAT,
+                "the trace of rank %d stands for %lld calls that no few loops tell: given up after %d of them",
+                tree->rank, (long long)tree->calls, (int)FED_MAX);
         return pl_fail(error, PL_E_NOMEM, "not enough memory for the calls of rank %d", tree->rank);
     }
     *ret_list = list;

@@ -31,6 +31,7 @@ struct parser {
 };
 
 enum { DEPTH_MAX = 200 };
+#define LIST_MAX (INT64_C(1) << 53)
 
 void model_formula_free(struct model_formula *formula)
 {
@@ -103,6 +104,8 @@ static bool parse_item(struct parser *parser, struct model_seq *list)
     if (take(parser, "x") &&
         (!take_number(parser, &grid.count[0]) || grid.count[0] < 1 || grid.count[0] > INT64_MAX / 2))
         return fail(parser, "how often a number of a list counts");
+    if (grid.count[0] > LIST_MAX - model_seq_total(list))
+        return fail(parser, "a list of fewer than 2^53 numbers");
     if (!model_seq_add_grid(list, grid))
         return fail(parser, "more memory");
     return true;

@@ -1,6 +1,7 @@
 /* Formulas and patterns of joined steps: the columns of all their classes, put in the order of the ranks and fitted. */
 #include "model/model_join.h"
 
+#include "base/checked.h"
 #include "model/model_fit.h"
 
 #include <ctype.h>
@@ -227,7 +228,7 @@ static int64_t number_of(const struct model_part *part, int param, int64_t membe
     struct model_grid grid = structure->grids[0];
     const int64_t first = model_seq_at(column_of(part, param, -1), member);
     if (structure->count > 1)
-        return model_seq_at(structure, n) - grid.base + first;
+        return wrapping_add(wrapping_sub(model_seq_at(structure, n), grid.base), first);
     grid.base = first;
     for (int level = 0; level < grid.levels; level++)
         grid.stride[level] = model_seq_at(column_of(part, param, level), member);
@@ -253,7 +254,8 @@ static bool is_unpadded(const struct model_joint *joint, int param)
     int64_t looked = 0;
     for (int i = 0; i < joint->part_count; i++) {
         const struct model_part *part = &joint->parts[i];
-        looked += model_ranks_total(&part->class->ranks) * model_seq_total(param_of(part, param));
+        looked = saturating_add(
+            looked, saturating_mul(model_ranks_total(&part->class->ranks), model_seq_total(param_of(part, param))));
         if (looked > LOOK_AT_MOST || !part_is_unpadded(part, param))
             return false;
     }

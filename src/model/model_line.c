@@ -1,5 +1,6 @@
 #include "model/model_line.h"
 
+#include "base/checksum.h"
 #include "trace/trace_format.h"
 
 #include <ctype.h>
@@ -164,7 +165,8 @@ pl_status model_line_sum(struct model_lines *lines, const struct model_line *wor
         return pl_fail(lines->error, PL_E_NOMEM, "not enough memory for a model");
     char *told = sum.data + length;
     told[strcspn(told, "\n")] = '\0';
-    const bool same = strcmp(lines->copy, told) == 0 || (words->count == 3 && strcmp(words->word[2], "-") == 0);
+    const bool same = checksum_agrees(strcmp(lines->copy, told) == 0 ||
+                                      (words->count == 3 && strcmp(words->word[2], "-") == 0));
     const pl_status status =
         same ? PL_OK : model_line_fail(lines, "the lines above have been changed: their sum is '%s', or '-'", told);
     text_clear(&sum);

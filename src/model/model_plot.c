@@ -25,8 +25,8 @@ struct picture {
     struct points points[2]; /* writes, reads */
     int file;
     int64_t ranks, ranks_drawn;
-    size_t room; /* points that a rank may have */
-    size_t taken;
+    size_t room;        /* points that a rank may have */
+    size_t taken, seen; /* of the rank; the second also counts calls that are not drawn */
     bool left_out, views;
 };
 
@@ -34,6 +34,10 @@ static bool take_point(void *context, const struct model_event *event)
 {
     struct picture *picture = context;
     const struct model_step *step = event->step;
+    if (++picture->seen > MODEL_LOOK_MAX) {
+        picture->left_out = true;
+        return false;
+    }
     if (!step->access || step->file != picture->file || event->offset < 0)
         return true;
     if (picture->taken == picture->room) {
@@ -72,7 +76,7 @@ static pl_status collect(struct picture *picture, struct pl_error *error)
     }
     pl_status status = PL_OK;
     for (int64_t i = 0; i < picture->ranks_drawn && status == PL_OK; i++) {
-        picture->taken = 0;
+        picture->taken = picture->seen = 0;
         status = model_expand(picture->model, i * ranks / picture->ranks_drawn, take_point, picture, error);
     }
     return status;

@@ -5,6 +5,8 @@
 #include "model/model_facts.h"
 #include "model/model_text.h"
 
+#include "base/checked.h"
+#include "base/checksum.h"
 #include "base/units.h"
 
 #include <inttypes.h>
@@ -22,6 +24,9 @@ struct reader {
     struct model model;
     struct told *files, *phases;
     struct model_ranks ranks; /* of the step, or of the phase around it: not owned */
+    int64_t turns;            /* of the loops around, together */
+    int64_t collectives;      /* of all steps so far, times their loops */
+    int64_t evaluated;        /* characters of formulas, each rank for itself */
     struct pl_error *error;
 };
 
@@ -92,11 +97,20 @@ static pl_status take_text(struct reader *reader, const struct model_line *words
     return *ret_text ? PL_OK : fail_memory(reader);
 }
 
+#define EVALUATED_MAX (INT64_C(1) << 35) /* a minute or two */
+
 /* A formula must have a value for every rank, at the first execution. */
 static pl_status check_value(struct reader *reader, const struct model_value *value, const char *key, int64_t min,
                              int64_t max)
 {
     const struct model_ranks *ranks = &reader->ranks;
+    if (value->formula &&
+        !checked_add(reader->evaluated, saturating_mul(model_ranks_total(ranks), (int64_t)strlen(value->text)),
+                     &reader->evaluated))
+        reader->evaluated = INT64_MAX;
+    if (reader->evaluated > EVALUATED_MAX)
+        return model_line_fail(&reader->lines, "checking its formulas for %" PRId64 " ranks is too much work",
+                               reader->model.ranks);
     for (int64_t rank = -1; value->formula && (rank = model_ranks_next(ranks, rank)) >= 0;) {
         int64_t number;
         if (!model_formula_value(value->formula, rank, 0, &number))
@@ -181,9 +195,14 @@ static pl_status read_loop(struct reader *reader, const struct model_line *words
     const pl_status status = model_line_check(&reader->lines, words, 2, KEYS);
     if (status != PL_OK)
         return status;
-    if (words->count != 2 || !units_parse_int(words->word[1], 1, INT64_MAX / 4, &step->turns))
-        return model_line_fail(&reader->lines, "'loop' needs a number of turns from 1 on");
-    return read_steps(reader, in_phase, step, depth + 1);
+    if (words->count != 2 || !units_parse_int(words->word[1], 1, MODEL_TURNS_MAX, &step->turns))
+        return model_line_fail(&reader->lines, "'loop' needs a number of turns from 1 to 2^53");
+    const int64_t around = reader->turns;
+    if (!checked_mul(around, step->turns, &reader->turns) || reader->turns > MODEL_TURNS_MAX)
+        return model_line_fail(&reader->lines, "the loops inside of each other have more than 2^53 turns together");
+    const pl_status read = read_steps(reader, in_phase, step, depth + 1);
+    reader->turns = around;
+    return read;
 }
 
 static pl_status read_comm(struct reader *reader, const struct model_line *words, bool in_phase,
@@ -198,8 +217,13 @@ static pl_status read_comm(struct reader *reader, const struct model_line *words
     if (status == PL_OK)
         status = take_ranks(reader, words, &step->ranks);
     if (status == PL_OK)
-        status = take_number(reader, words, "collectives", 0, INT64_MAX / 4, 0, &step->collectives);
-    return status;
+        status = take_number(reader, words, "collectives", 0, MODEL_TURNS_MAX, 0, &step->collectives);
+    if (status != PL_OK)
+        return status;
+    reader->collectives = saturating_add(reader->collectives, saturating_mul(step->collectives, reader->turns));
+    return reader->collectives <= MODEL_TURNS_MAX
+               ? PL_OK
+               : model_line_fail(&reader->lines, "there are more than 2^53 collectives up to here");
 }
 
 /* A phase holds one step, which is then told to be a phase. */
@@ -293,14 +317,15 @@ static pl_status read_head(struct reader *reader)
             break;
         if (strcmp(key, "program") == 0 && !reader->model.program)
             reader->model.program = text_dup(words.rest);
-        else if (strcmp(key, "ranks") == 0 && units_parse_int(words.rest, 1, INT32_MAX, &reader->model.ranks))
+        else if (strcmp(key, "ranks") == 0 && units_parse_int(words.rest, 1, MODEL_RANKS_MAX, &reader->model.ranks))
             continue;
         else if (strcmp(key, "file") == 0)
             status = keep_told(reader, &reader->files, reader->model.file_count++, words.attributes);
         else if (strcmp(key, "memory") == 0)
             status = model_layout_read(&reader->lines, &words, &reader->model);
         else
-            status = model_line_fail(&reader->lines, "expected program, ranks (from 1 on), file, memory or steps");
+            status = model_line_fail(&reader->lines, "expected program, ranks (1 to %d), file, memory or steps",
+                                     (int)MODEL_RANKS_MAX);
         if (status != PL_OK)
             return status;
     }
@@ -379,7 +404,7 @@ static pl_status read_observed(struct reader *reader)
 
 static pl_status compare_told(struct reader *reader, const struct told *told, const struct text *follows)
 {
-    if (strcmp(told->text, text_get(follows)) == 0)
+    if (checksum_agrees(strcmp(told->text, text_get(follows)) == 0))
         return PL_OK;
     reader->lines.number = told->line;
     return model_line_fail(&reader->lines, "from the steps follows '%s'", text_get(follows));
@@ -416,7 +441,7 @@ static void clear_told(struct told *told, int count)
 
 pl_status model_read(const char *name, const char *text, struct model *ret_model, struct pl_error *error)
 {
-    struct reader reader = {.error = error};
+    struct reader reader = {.turns = 1, .error = error};
     struct model_step root = {.kind = MODEL_LOOP};
     pl_status status = model_lines_begin(&reader.lines, name, text, MODEL_FIRST_LINE, error);
     if (status == PL_OK)

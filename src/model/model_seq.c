@@ -1,5 +1,7 @@
 #include "model/model_seq.h"
 
+#include "base/checked.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,7 +17,7 @@ int64_t model_grid_at(const struct model_grid *grid, int64_t index)
 {
     int64_t value = grid->base;
     for (int i = 0; i < grid->levels; i++) {
-        value += index % grid->count[i] * grid->stride[i];
+        value = wrapping_add(value, wrapping_mul(index % grid->count[i], grid->stride[i]));
         index /= grid->count[i];
     }
     return value;
@@ -27,7 +29,7 @@ void model_grid_tidy(struct model_grid *grid)
     for (int i = 0; i < grid->levels; i++) {
         if (grid->count[i] == 1)
             continue;
-        if (kept > 0 && grid->stride[i] == grid->count[kept - 1] * grid->stride[kept - 1]) {
+        if (kept > 0 && grid->stride[i] == wrapping_mul(grid->count[kept - 1], grid->stride[kept - 1])) {
             grid->count[kept - 1] *= grid->count[i];
             continue;
         }
@@ -82,7 +84,7 @@ static bool same_levels(const struct model_grid *a, const struct model_grid *b, 
 static bool join(struct model_grid *last, const struct model_grid *next)
 {
     const int outer = last->levels - 1;
-    if (outer >= 0 && next->base == last->base + last->count[outer] * last->stride[outer]) {
+    if (outer >= 0 && next->base == wrapping_add(last->base, wrapping_mul(last->count[outer], last->stride[outer]))) {
         if (next->levels == outer && same_levels(last, next, outer)) { /* one more turn */
             last->count[outer]++;
             return true;
@@ -94,7 +96,7 @@ static bool join(struct model_grid *last, const struct model_grid *next)
     }
     if (last->levels == next->levels && last->levels < MODEL_GRID_LEVELS && same_levels(last, next, last->levels)) {
         last->count[last->levels] = 2; /* the same, elsewhere */
-        last->stride[last->levels] = next->base - last->base;
+        last->stride[last->levels] = wrapping_sub(next->base, last->base);
         last->levels++;
         model_grid_tidy(last);
         return true;
@@ -144,7 +146,7 @@ static bool add_part(struct model_seq *seq, struct model_grid grid, int64_t inde
     const int64_t turn = model_grid_total(&grid) / grid.count[outer];
     struct model_grid inner = grid;
     inner.levels = outer;
-    inner.base += index / turn * grid.stride[outer];
+    inner.base = wrapping_add(inner.base, wrapping_mul(index / turn, grid.stride[outer]));
     const int64_t skip = index % turn;
     if (skip > 0) {
         const int64_t head = turn - skip < count ? turn - skip : count;
@@ -155,7 +157,7 @@ static bool add_part(struct model_seq *seq, struct model_grid grid, int64_t inde
     whole.count[outer] = count / turn;
     if (whole.count[outer] > 0 && !model_seq_add_grid(seq, whole))
         return false;
-    inner.base += count / turn * grid.stride[outer];
+    inner.base = wrapping_add(inner.base, wrapping_mul(count / turn, grid.stride[outer]));
     return add_part(seq, inner, 0, count % turn);
 }
 
@@ -196,10 +198,10 @@ bool model_seq_is_moved(const struct model_seq *a, const struct model_seq *b, in
 {
     if (a->count != b->count || a->count == 0)
         return false;
-    *ret_by = b->grids[0].base - a->grids[0].base;
+    *ret_by = wrapping_sub(b->grids[0].base, a->grids[0].base);
     for (size_t i = 0; i < a->count; i++) {
         const struct model_grid *x = &a->grids[i], *y = &b->grids[i];
-        if (x->levels != y->levels || !same_levels(x, y, x->levels) || y->base - x->base != *ret_by)
+        if (x->levels != y->levels || !same_levels(x, y, x->levels) || wrapping_sub(y->base, x->base) != *ret_by)
             return false;
     }
     return true;

@@ -9,7 +9,8 @@
 
 enum { MODEL_GRID_LEVELS = 4 };
 
-/* base + i0 * stride[0] + i1 * stride[1] + …, i0 running fastest. Without levels: one number. */
+/* base + i0 * stride[0] + i1 * stride[1] + …, i0 running fastest. Without levels: one number. Numbers are kept modulo
+ * 2^64; a sequence has fewer than 2^62 of them, which who reads files makes sure of. */
 struct model_grid {
     int64_t base;
     int levels;

@@ -34,7 +34,7 @@ static uint64_t hash_seq(const struct model_seq *seq)
         const struct model_grid *grid = &seq->grids[i];
         hash = rng_at(hash, (uint64_t)grid->levels);
         if (seq->count > 1)
-            hash = rng_at(hash, (uint64_t)(grid->base - seq->grids[0].base));
+            hash = rng_at(hash, (uint64_t)grid->base - (uint64_t)seq->grids[0].base);
         for (int level = 0; level < grid->levels; level++) {
             hash = rng_at(hash, (uint64_t)grid->count[level]);
             if (seq->count > 1)

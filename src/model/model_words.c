@@ -1,6 +1,7 @@
 /* A model in a few words. */
 #include "model/model.h"
 
+#include "base/checked.h"
 #include "model/model_facts.h"
 
 #include <inttypes.h>
@@ -36,11 +37,11 @@ static void add_operation(struct text *text, const char *operation, const char *
 static void add_step(struct text *text, const struct model_step *step, const char *order, int64_t turns)
 {
     if (step->kind == MODEL_LOOP && step->count == 1) {
-        add_step(text, &step->body[0], order, turns * step->turns);
+        add_step(text, &step->body[0], order, saturating_mul(turns, step->turns));
         return;
     }
     if (step->kind == MODEL_LOOP)
-        text_format(text, "%" PRId64 " × (", turns * step->turns);
+        text_format(text, "%" PRId64 " × (", saturating_mul(turns, step->turns));
     else if (turns > 1)
         text_format(text, "%" PRId64 " ", turns);
     for (int i = 0; i < step->count; i++) {

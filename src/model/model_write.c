@@ -1,4 +1,5 @@
 /* The text of a model file: docs/model.md has the grammar. */
+#include "base/checked.h"
 #include "model/model.h"
 
 #include "model/model_facts.h"
@@ -53,7 +54,7 @@ void model_facts_phase(const struct model_phase_facts *phase, struct text *text)
         text_format(text, " numbers=%" PRId64, phase->number);
     else if (phase->number > 0)
         text_format(text, " numbers=%" PRId64 "-%" PRId64, phase->number,
-                    phase->number + (phase->count - 1) * phase->step_by);
+                    saturating_add(phase->number, saturating_mul(phase->count - 1, phase->step_by)));
     if (phase->number > 0 && phase->count > 1 && phase->step_by > 1)
         text_format(text, "/%" PRId64, phase->step_by);
     text_add(text, " ranks=");

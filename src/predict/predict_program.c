@@ -1,6 +1,7 @@
 /* What a prediction needs to know of a program: its phases, out of the model. */
 #include "predict/predict.h"
 
+#include "base/checked.h"
 #include "predict/predict_piece.h"
 
 #include <inttypes.h>
@@ -53,7 +54,7 @@ struct walk {
 static void walk_step(struct walk *walk, const struct model_step *step, int64_t turns)
 {
     for (int i = 0; i < step->count; i++)
-        walk_step(walk, &step->body[i], turns * step->turns);
+        walk_step(walk, &step->body[i], saturating_mul(turns, step->turns));
     if (step->kind != MODEL_CALL)
         return;
     if (!has_word(text_get(&walk->operations), step->operation))
@@ -62,7 +63,7 @@ static void walk_step(struct walk *walk, const struct model_step *step, int64_t 
         return;
     const struct model_operation is = model_operation_of(step->operation);
     const enum predict_direction direction = is.reads ? PREDICT_READ : PREDICT_WRITE;
-    walk->calls[direction] += turns;
+    walk->calls[direction] = saturating_add(walk->calls[direction], turns);
     walk->phase->access[direction].collective |= is.collective;
     walk->phase->access[direction].shared_pointer |= is.pointer == MODEL_SHARED;
     walk->phase->holes |= step->holes;
@@ -70,7 +71,7 @@ static void walk_step(struct walk *walk, const struct model_step *step, int64_t 
 
 static void name_phase(struct predict_phase *phase, const struct model_phase_facts *facts, int index)
 {
-    const int64_t first = facts->number, last = first + (facts->count - 1) * facts->step_by;
+    const int64_t first = facts->number, last = saturating_add(first, saturating_mul(facts->count - 1, facts->step_by));
     if (first <= 0) /* loops inside of each other: no numbers */
         snprintf(phase->label, sizeof phase->label, "#%d", index + 1);
     else if (facts->count == 1)
@@ -101,7 +102,7 @@ static pl_status make_phase(const struct model *model, const struct model_facts 
     const int64_t piece = phase->holes ? predict_piece_of(model, from->step) : 0;
     for (int i = 0; i < PREDICT_DIRECTIONS; i++) {
         struct predict_access *access = &phase->access[i];
-        const int64_t requests = walk.calls[i] * from->processes;
+        const int64_t requests = saturating_mul(walk.calls[i], from->processes);
         access->request = requests > 0 ? access->bytes / requests : 0;
         access->piece = piece > 0 && piece < access->request ? piece : access->request;
     }

@@ -1,6 +1,7 @@
 /* Replay blocks: one sample for each repetition of each phase. */
 #include "predict/predict.h"
 
+#include "base/checksum.h"
 #include "base/units.h"
 
 #include <inttypes.h>
@@ -277,7 +278,8 @@ pl_status predict_read_replay(struct prediction *prediction, const struct blockf
         if (strcmp(block->class_name, "Replay") != 0)
             continue;
         const char *hash = blockfile_fact_of(block, "model_hash"), *name = blockfile_fact_of(block, "program");
-        if (!hash || !*hash || (strcmp(hash, program->hash[0]) != 0 && strcmp(hash, program->hash[1]) != 0)) {
+        if (!hash || !*hash ||
+            !checksum_agrees(strcmp(hash, program->hash[0]) == 0 || strcmp(hash, program->hash[1]) == 0)) {
             predict_note(prediction, "%s:%" PRId64 ": a replay of another model (program %s, %s) is left out",
                          file->path, block->line, name ? name : "not told", hash ? hash : "no hash");
             continue;

@@ -148,7 +148,7 @@ static void print_times(const struct table *table)
     if (has_calls(table)) {
         print_name(stream, "calls", 9);
         fputc(' ', stream);
-        print_name(stream, table->prediction->call_names, 25);
+        print_name(stream, table->prediction->call_names ? table->prediction->call_names : "", 25);
         fprintf(stream, " %9s", "");
         print_time(table, configuration->units[phases].time.ns, 8);
         print_interval(table, &configuration->units[phases].time);

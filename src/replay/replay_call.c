@@ -82,7 +82,10 @@ static pl_status make_piece(const struct replay_run *run, const struct access *a
     struct replay_reach reach;
     if (!layout || layout->type.type == MPI_DATATYPE_NULL)
         return make_contiguous(access->file, access->size, ret_piece, error);
-    const pl_status status = replay_layout_reach(layout, access->size, &reach, error);
+    pl_status status = replay_layout_reach(layout, access->size, &reach, error);
+    if (status == PL_OK && reach.span > run->buffer_bytes)
+        status = pl_fail(error, PL_E_FORMAT, "it reaches over %" PRId64 " bytes: buffers were made for %" PRId64,
+                         reach.span, run->buffer_bytes);
     if (status == PL_OK)
         *ret_piece = (struct piece){.count = (int)reach.count, .type = layout->type.type, .lowest = reach.lowest};
     return status;
@@ -192,6 +195,11 @@ static void access_step(struct replay_run *run, const struct model_step *step, c
         (step->offset.formula && !model_formula_value(step->offset.formula, run->rank, n, &access.offset)) ||
         (step->memory.formula && !model_formula_value(step->memory.formula, run->rank, n, &access.memory))) {
         pl_fail(&error, PL_E_FORMAT, "%s has no size, offset or memory for n = %" PRId64, step->operation, n);
+        replay_note(run, step, &error);
+    } else if (access.size < 0 || access.size > run->buffer_bytes || access.memory < 0 ||
+               access.memory > run->extents.layout_count) {
+        pl_fail(&error, PL_E_FORMAT, "%s of %" PRId64 " bytes: buffers were made for %" PRId64, step->operation,
+                access.size, run->buffer_bytes);
         replay_note(run, step, &error);
     }
     if (replay_has_failed(run)) { /* the others count on a collective call, and on nothing else */

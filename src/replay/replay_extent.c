@@ -1,5 +1,6 @@
 #include "replay/replay_extent.h"
 
+#include "base/checked.h"
 #include "mpi/coll.h"
 #include "replay/replay_detail.h"
 #include "replay/replay_operation.h"
@@ -7,6 +8,8 @@
 
 #include <stdlib.h>
 #include <string.h>
+
+enum { INSTANCES_MAX = 1 << 20 };
 
 /* A file that is open in thought. */
 struct trial {
@@ -23,6 +26,7 @@ struct search {
     struct replay_extents *extents;
     struct trial *trials; /* as the extents */
     int under_way;
+    int64_t most; /* calls to look at */
     struct pl_error *error;
 };
 
@@ -31,10 +35,10 @@ int64_t replay_extent_end(MPI_File file, int64_t offset, int64_t size, int64_t e
     MPI_Offset byte = 0;
     if (size < 1 || view_bytes < 1 || offset < 0)
         return 0;
-    const int64_t etypes = etype_bytes > 0 ? (size + etype_bytes - 1) / etype_bytes : size;
-    if (MPI_File_get_byte_offset(file, offset + etypes - 1, &byte) != MPI_SUCCESS)
+    const int64_t etypes = etype_bytes > 0 ? size / etype_bytes + (size % etype_bytes != 0) : size;
+    if (!checked_add(offset, etypes - 1, &offset) || MPI_File_get_byte_offset(file, offset, &byte) != MPI_SUCCESS)
         return 0;
-    return byte + etype_bytes;
+    return saturating_add(byte, etype_bytes);
 }
 
 void replay_extents_clear(struct replay_extents *extents)
@@ -71,6 +75,11 @@ static int item_of(struct search *search, int file, int64_t instance)
     struct replay_extents *extents = search->extents;
     if (replay_extents_of(extents, file, instance))
         return extents->last;
+    if (instance >= INSTANCES_MAX) {
+        pl_fail(search->error, PL_E_FORMAT, "file %d: instance %lld; allowed: below %d", file + 1, (long long)instance,
+                (int)INSTANCES_MAX);
+        return -1;
+    }
     if (extents->count == extents->room) {
         const int room = 2 * extents->room + 8;
         struct replay_extent *items = realloc(extents->items, (size_t)room * sizeof *items);
@@ -167,10 +176,10 @@ static int64_t end_of(const struct replay_extent *extent, struct trial *trial, c
                       bool is_shared)
 {
     if (is_shared)
-        return (trial->shared_bytes += event->size) * extent->ranks;
+        return saturating_mul(trial->shared_bytes = saturating_add(trial->shared_bytes, event->size), extent->ranks);
     if (trial->has_view)
         return replay_extent_end(trial->file, event->offset, event->size, trial->etype_bytes, trial->view_bytes);
-    return event->size > 0 && event->offset >= 0 ? event->offset + event->size : 0;
+    return event->size > 0 && event->offset >= 0 ? saturating_add(event->offset, event->size) : 0;
 }
 
 static pl_status take_memory(struct search *search, const struct model_event *event, bool writes)
@@ -218,6 +227,10 @@ static bool take_event(void *context, const struct model_event *event)
 {
     struct search *search = context;
     const struct replay_operation *operation = search->plan->operations[event->step->leaf];
+    if (search->extents->calls++ == search->most) {
+        search->extents->is_partial = true;
+        return false;
+    }
     if (operation->kind == REPLAY_START || operation->kind == REPLAY_BEGIN)
         search->under_way++;
     if (search->under_way > search->extents->buffers)
@@ -241,11 +254,11 @@ static bool take_event(void *context, const struct model_event *event)
     return true;
 }
 
-pl_status replay_extents_find(const struct replay_plan *plan, int rank, struct replay_extents *ret_extents,
-                              struct pl_error *error)
+pl_status replay_extents_find(const struct replay_plan *plan, int rank, int64_t most,
+                              struct replay_extents *ret_extents, struct pl_error *error)
 {
     struct replay_extents extents = {0};
-    struct search search = {.plan = plan, .rank = rank, .extents = &extents, .error = error};
+    struct search search = {.plan = plan, .rank = rank, .extents = &extents, .most = most, .error = error};
     error->status = PL_OK;
     pl_status status = replay_layouts_make(plan->model, &extents.layouts, error);
     extents.layout_count = status == PL_OK ? plan->model->layout_count : 0;
@@ -285,7 +298,7 @@ static int64_t shared_space_coll(const struct replay_extents *extents, int file,
         }
         MPI_Allreduce(mine, most, (int)count, MPI_INT64_T, MPI_MAX, comm);
         for (int64_t i = 0; i < count; i++)
-            sum += most[i];
+            sum = saturating_add(sum, most[i]);
     }
     return sum;
 }
@@ -299,8 +312,8 @@ int64_t replay_extents_space_coll(const struct replay_plan *plan, const struct r
         for (int i = 0; i < extents->count; i++)
             if (extents->items[i].file == file) {
                 mine[0] = extents->items[i].instance >= mine[0] ? extents->items[i].instance + 1 : mine[0];
-                mine[1] += extents->items[i].initial > 0 ? extents->items[i].initial : 0;
-                sum += bytes_of(&extents->items[i]);
+                mine[1] = saturating_add(mine[1], extents->items[i].initial > 0 ? extents->items[i].initial : 0);
+                sum = saturating_add(sum, bytes_of(&extents->items[i]));
             }
         MPI_Allreduce(mine, most, 2, MPI_INT64_T, MPI_MAX, comm);
         if (facts->type == MODEL_FILE_UNIQUE)
@@ -308,8 +321,8 @@ int64_t replay_extents_space_coll(const struct replay_plan *plan, const struct r
         else
             sum = shared_space_coll(extents, file, most[0], comm);
         /* What is not written takes no space: a far offset makes a hole. */
-        const int64_t written = facts->written_bytes + (most[1] > 0 ? sum : 0);
-        space += sum < written ? sum : written;
+        const int64_t written = saturating_add(facts->written_bytes, most[1] > 0 ? sum : 0);
+        space = saturating_add(space, sum < written ? sum : written);
     }
     return space;
 }

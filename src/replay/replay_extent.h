@@ -23,13 +23,15 @@ struct replay_extents { /* {0} is empty */
     int64_t span, span_write;       /* bytes of memory over which an access reaches, with its layout */
     struct replay_layout *layouts;  /* as the model's */
     int layout_count;
-    bool untold; /* accesses whose layout the model does not tell */
-    int buffers; /* accesses under way at the same time */
+    bool untold;     /* accesses whose layout the model does not tell */
+    int buffers;     /* accesses under way at the same time */
+    int64_t calls;   /* that were looked at */
+    bool is_partial; /* there are more: what they need is not known */
 };
 
-/* Walks through all calls of a rank. Views are tried on a file that is none: nothing is touched. */
-pl_status replay_extents_find(const struct replay_plan *plan, int rank, struct replay_extents *ret_extents,
-                              struct pl_error *error);
+/* Walks through the calls of a rank, `most` of them. Views are tried on a file that is none: nothing is touched. */
+pl_status replay_extents_find(const struct replay_plan *plan, int rank, int64_t most,
+                              struct replay_extents *ret_extents, struct pl_error *error);
 void replay_extents_clear(struct replay_extents *extents);
 /* NULL: the rank has no such file. */
 const struct replay_extent *replay_extents_of(struct replay_extents *extents, int file, int64_t instance);

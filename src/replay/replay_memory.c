@@ -1,5 +1,7 @@
 #include "replay/replay_memory.h"
 
+#include "base/checked.h"
+
 #include <inttypes.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -62,6 +64,6 @@ pl_status replay_layout_reach(const struct replay_layout *layout, int64_t size, 
         __builtin_sub_overflow(end, last < 0 ? last : 0, &ret_reach->span))
         return pl_fail(error, PL_E_FORMAT, "an access of %" PRId64 " bytes reaches over more than 2^63 bytes", size);
     ret_reach->count = count;
-    ret_reach->lowest = layout->true_lower + (last < 0 ? last : 0);
+    ret_reach->lowest = saturating_add(layout->true_lower, last < 0 ? last : 0);
     return PL_OK;
 }

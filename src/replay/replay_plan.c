@@ -3,6 +3,7 @@
 #include "replay/replay_detail.h"
 #include "replay/replay_operation.h"
 
+#include "base/checked.h"
 #include "base/rng.h"
 
 #include <stdlib.h>
@@ -139,7 +140,7 @@ static pl_status plan_steps(struct build *build, const struct model_step *steps,
             status = plan_call(build, step, step->phase > 0 ? step->phase : phase, turns);
         else if (status == PL_OK && step->kind == MODEL_LOOP)
             status = plan_steps(build, step->body, step->count, step->phase > 0 ? step->phase : phase,
-                                turns * step->turns);
+                                saturating_mul(turns, step->turns));
     }
     return status;
 }
@@ -181,6 +182,13 @@ static bool opens_are_private(const struct look *look, const struct model_step *
             return false;
     }
     return true;
+}
+
+bool replay_plan_is_private(const struct replay_plan *plan, const struct model_step *loop)
+{
+    struct look look = {plan, plan->model->leaf_count, -1, true};
+    look_at(&look, loop->body, loop->count);
+    return opens_are_private(&look, loop->body, loop->count);
 }
 
 static const struct model_step *meeting_of(const struct model *model, const struct model_step *loop)
@@ -367,9 +375,9 @@ static int64_t collectives_of(const struct model_step *steps, int count, int64_t
     for (int i = 0; i < count; i++) {
         const struct model_step *step = &steps[i];
         if (step->kind == MODEL_COMM && model_ranks_has(&step->ranks, rank))
-            sum += step->collectives;
+            sum = saturating_add(sum, step->collectives);
         else if (step->kind == MODEL_LOOP && step->phase == 0)
-            sum += step->turns * collectives_of(step->body, step->count, rank);
+            sum = saturating_add(sum, saturating_mul(step->turns, collectives_of(step->body, step->count, rank)));
     }
     return sum;
 }
@@ -377,4 +385,26 @@ static int64_t collectives_of(const struct model_step *steps, int count, int64_t
 int64_t replay_plan_collectives(const struct model *model, int64_t rank)
 {
     return collectives_of(model->steps, model->step_count, rank);
+}
+
+static int64_t calls_of(const struct model_step *steps, int count, int64_t rank, bool told)
+{
+    int64_t sum = 0;
+    for (int i = 0; i < count; i++) {
+        const struct model_step *step = &steps[i];
+        const bool tells = !told && (step->phase > 0 || step->kind != MODEL_LOOP);
+        if (tells && !model_ranks_has(&step->ranks, rank))
+            continue;
+        if (step->kind == MODEL_LOOP)
+            sum = saturating_add(sum,
+                                 saturating_mul(step->turns, calls_of(step->body, step->count, rank, told || tells)));
+        else
+            sum = saturating_add(sum, step->kind == MODEL_CALL);
+    }
+    return sum;
+}
+
+int64_t replay_plan_calls(const struct model *model, int64_t rank)
+{
+    return calls_of(model->steps, model->step_count, rank, false);
 }

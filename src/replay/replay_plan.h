@@ -50,6 +50,8 @@ pl_status replay_plan_make(const struct model *model, const int *phases, int pha
                            struct pl_error *error);
 void replay_plan_clear(struct replay_plan *plan);
 
+/* Are the files that are opened in the loop not used behind it? Else turns that are left out would be missed. */
+bool replay_plan_is_private(const struct replay_plan *plan, const struct model_step *loop);
 const struct replay_loop *replay_plan_loop(const struct replay_plan *plan, const struct model_step *step);
 
 /* Does the step concern every rank? */
@@ -61,5 +63,7 @@ bool replay_plan_is_world(const struct model *model, const struct model_step *st
 uint64_t replay_plan_order(const struct model *model, int64_t rank, int file);
 /* Collectives of the world in which the rank takes part: must be the same for all. */
 int64_t replay_plan_collectives(const struct model *model, int64_t rank);
+/* Calls that the rank makes in all. */
+int64_t replay_plan_calls(const struct model *model, int64_t rank);
 
 #endif

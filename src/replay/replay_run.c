@@ -1,6 +1,7 @@
 /* A replay from its beginning to its end: what is needed, the repetitions, the results. */
 #include "replay/replay_run.h"
 
+#include "base/checked.h"
 #include "base/rng.h"
 #include "base/units.h"
 #include "measure/devices.h"
@@ -19,7 +20,7 @@
 
 static int64_t memory_of(const struct replay_run *run)
 {
-    return run->buffer_bytes * run->buffer_count;
+    return saturating_mul(run->buffer_bytes, run->buffer_count);
 }
 
 /* Buffers in which the program's layouts have their place; where those need more memory than there is, accesses are in
@@ -35,7 +36,7 @@ static void choose_buffers(struct replay_run *run, int64_t available_bytes)
         extents->untold |= !run->is_scattered;
     }
     const int64_t largest = run->is_scattered ? extents->span : extents->largest;
-    run->buffer_bytes = (largest + PAGE - 1) / PAGE * PAGE + PAGE;
+    run->buffer_bytes = largest < INT64_MAX - 2 * PAGE ? (largest + PAGE - 1) / PAGE * PAGE + PAGE : INT64_MAX;
     run->fresh_bytes = run->is_scattered ? extents->span_write : extents->largest_write;
 }
 
@@ -119,6 +120,22 @@ static void tell_memory_coll(struct replay_run *run)
                             "such accesses are made from contiguous buffers, and may be faster than the program's");
 }
 
+#define CALLS_MAX   INT64_C(1000000000) /* of a rank, without a time limit */
+#define CALLS_AHEAD INT64_C(2000000)    /* that are looked at before, for each second of the limit and at least */
+
+/* What the calls of this rank need: of all, unless the time limit ends the replay before so many. */
+static pl_status find_extents(struct replay_run *run, struct pl_error *error)
+{
+    const bool is_limited = run->job->limit_s > 0 && !run->job->all;
+    const int64_t calls = replay_plan_calls(run->model, run->rank);
+    if (!is_limited && calls > CALLS_MAX)
+        return pl_fail(error, PL_E_FORMAT,
+                       "rank %d makes %" PRId64 " calls: more than %" PRId64 " are replayed with --limit alone",
+                       run->rank, calls, CALLS_MAX);
+    const int64_t most = is_limited ? saturating_int((run->job->limit_s + 1) * (double)CALLS_AHEAD) : CALLS_MAX;
+    return replay_extents_find(run->plan, run->rank, most, &run->extents, error);
+}
+
 static pl_status prepare_coll(struct replay_run *run, struct pl_error *error)
 {
     struct coll_verdict verdict;
@@ -128,7 +145,7 @@ static pl_status prepare_coll(struct replay_run *run, struct pl_error *error)
     pl_status status = check_order_coll(run, error);
     if (status == PL_OK)
         status = environment_clock_check(&clock, error);
-    if (status == PL_OK && replay_extents_find(run->plan, run->rank, &run->extents, error) != PL_OK)
+    if (status == PL_OK && find_extents(run, error) != PL_OK)
         status = pl_within(error, "%s", run->job->model_path);
     if (status == PL_OK)
         status = make_buffers(run, node_ranks, error);
@@ -166,12 +183,14 @@ static void begin_repetition(struct replay_run *run, int64_t repetition)
     run->stopped = false;
     run->phase_unit = -1;
     run->late_ns = run->job->start_wait_ns;
-    run->finished_units = run->written_units = run->depth = 0;
+    run->finished_units = run->written_units = run->depth = run->whole_loops = 0;
+    run->calls = 0;
+    run->has_told_cut = false;
     run->flushed_ns = 0;
     run->folder[0] = '\0';
     memset(run->done, 0, (size_t)run->model->leaf_count * sizeof *run->done);
     for (int i = 0; i < run->plan->unit_count; i++) {
-        run->measures[i].executed = 0;
+        run->measures[i].executed = run->measures[i].extended_ns = 0;
         run->measures[i].is_cut = false;
         run->measures[i].begin_ns = run->measures[i].end_ns = -1;
     }

@@ -20,6 +20,7 @@ struct replay_measure {
     int64_t *durations; /* one for each execution */
     int64_t executed, capacity;
     int64_t sum_ns;           /* of the execution under way */
+    int64_t extended_ns;      /* of all: of turns that were not done */
     int64_t begin_ns, end_ns; /* of the first and the last one, since the block began; -1: none */
     bool is_cut;              /* the rank failed in it or before: it moved less than it should */
 };
@@ -67,6 +68,7 @@ struct replay_run {
     struct replay_extents extents;
     struct replay_measure *measures; /* as the units */
     int64_t *done;                   /* executions of each leaf */
+    int64_t calls;                   /* made in this repetition */
     int phase_unit;                  /* under way; -1: none */
     struct replay_file *files;
     int file_count, file_room;
@@ -88,8 +90,10 @@ struct replay_run {
     int depth;                        /* loops around, but those inside of phases */
     int64_t start_ns, began_ns;       /* of the block: CLOCK_REALTIME, CLOCK_MONOTONIC */
     int64_t repetition_ns;            /* when this repetition began */
-    bool stopped;                     /* all have agreed to end */
-    struct pl_error failure;          /* status PL_OK: none here */
+    int whole_loops;                  /* loops around that go on to their end, and have done a turn */
+    bool has_told_cut;
+    bool stopped;            /* all have agreed to end */
+    struct pl_error failure; /* status PL_OK: none here */
     int finished_units, written_units;
     int64_t flushed_ns;              /* as agreed upon by all */
     struct blockfile_writer *writer; /* rank 0 */

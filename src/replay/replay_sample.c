@@ -1,5 +1,6 @@
 #include "replay/replay_sample.h"
 
+#include "base/checked.h"
 #include "mpi/coll.h"
 #include "replay/replay_estimate.h"
 
@@ -57,10 +58,12 @@ void replay_sample_pass(struct replay_run *run, const struct model_step *step, i
     if (step->kind != MODEL_LOOP)
         run->done[step->leaf] += times;
     for (int i = 0; step->kind == MODEL_LOOP && i < step->count; i++)
-        replay_sample_pass(run, &step->body[i], times * step->turns, told || tells);
+        replay_sample_pass(run, &step->body[i], saturating_mul(times, step->turns), told || tells);
 }
 
 /* ---- filling ---- */
+
+enum { REACH_LOOK = 1 << 16 };
 
 struct missing {
     struct replay_run *run;
@@ -76,11 +79,15 @@ static void reach(struct missing *missing, const struct model_step *step, int64_
     if (tells && !model_ranks_has(&step->ranks, run->rank))
         return;
     for (int i = 0; step->kind == MODEL_LOOP && i < step->count; i++)
-        reach(missing, &step->body[i], times * step->turns, told || tells);
+        reach(missing, &step->body[i], saturating_mul(times, step->turns), told || tells);
     if (step->kind != MODEL_CALL || step->file != missing->file->file || !step->access ||
         !model_operation_of(step->operation).writes || !step->offset.formula)
         return;
-    for (int64_t n = run->done[step->leaf]; n < run->done[step->leaf] + times; n++) {
+    /* The first and the last ones tell: offsets grow or repeat. */
+    const int64_t first = run->done[step->leaf], last = first + times;
+    for (int64_t n = first; n < last; n++) {
+        if (n == first + REACH_LOOK && last - n > REACH_LOOK)
+            n = last - REACH_LOOK;
         int64_t size = 0, offset = 0, instance = 0;
         if (!model_formula_value(step->size.formula, run->rank, n, &size) ||
             !model_formula_value(step->offset.formula, run->rank, n, &offset) ||
@@ -90,6 +97,16 @@ static void reach(struct missing *missing, const struct model_step *step, int64_
         const int64_t end = replay_file_end(missing->file, offset, size);
         missing->end = end > missing->end ? end : missing->end;
     }
+}
+
+static int last_leaf(const struct model_step *step)
+{
+    int last = step->kind == MODEL_LOOP ? -1 : step->leaf;
+    for (int i = 0; step->kind == MODEL_LOOP && i < step->count; i++) {
+        const int inside = last_leaf(&step->body[i]);
+        last = inside > last ? inside : last;
+    }
+    return last;
 }
 
 static bool is_used_later(const struct replay_run *run, const struct replay_sampling *sampling, int file)
@@ -112,6 +129,19 @@ static void fill_coll(struct replay_run *run, const struct replay_sampling *samp
     MPI_Comm_rank(file->comm, &rank);
     if (end > 0 && rank == 0 && !replay_has_failed(run) && replay_place_fill(file->path, end, &error) != PL_OK)
         replay_note(run, loop, &error);
+}
+
+void replay_sample_fill(struct replay_run *run, const struct model_step *loop, int64_t missing_turns)
+{
+    struct pl_error error;
+    for (struct replay_file *file = NULL; (file = replay_file_next(run, file));) {
+        struct missing missing = {.run = run, .file = file};
+        const struct replay_file_facts *group = &run->plan->files[run->plan->files[file->file].group];
+        for (int i = 0; i < loop->count && group->last_use > last_leaf(loop); i++)
+            reach(&missing, &loop->body[i], missing_turns, run->phase_unit >= 0);
+        if (missing.end > 0 && !replay_has_failed(run) && replay_place_fill(file->path, missing.end, &error) != PL_OK)
+            replay_note(run, loop, &error);
+    }
 }
 
 void replay_sample_make_up_coll(struct replay_run *run, const struct replay_sampling *sampling, int64_t missing)

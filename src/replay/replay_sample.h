@@ -21,6 +21,9 @@ struct replay_wish replay_sample_wish(const struct replay_run *run, const struct
 /* Is this turn the last one? Of numbers that all ranks have in common. */
 bool replay_sample_is_enough(const struct replay_job *job, bool unsure, int64_t rest_ns, int64_t elapsed_ns);
 
+/* What `missing` turns of a loop would have written is filled where somebody uses it later. Local. */
+void replay_sample_fill(struct replay_run *run, const struct model_step *loop, int64_t missing);
+
 /* Passes over executions of a step: counts them as done. */
 void replay_sample_pass(struct replay_run *run, const struct model_step *step, int64_t times, bool told);
 

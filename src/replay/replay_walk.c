@@ -1,4 +1,5 @@
 /* The walk of a rank through the steps of a model. */
+#include "replay/replay_cut.h"
 #include "replay/replay_sample.h"
 
 #include "mpi/coll.h"
@@ -114,15 +115,24 @@ static void flush_coll(struct replay_run *run, int64_t elapsed_ns)
 static void meet_coll(struct replay_run *run, const struct model_step *step)
 {
     struct replay_sampling *sampling = run->sampling;
-    int64_t mine[4] = {replay_has_failed(run), 0, 0, replay_now_ns() - run->repetition_ns}, most[4];
+    int64_t mine[5] = {replay_has_failed(run), 0, 0, replay_now_ns() - run->repetition_ns,
+                       run->whole_loops > 0 && replay_cut_is_late(run)};
+    int64_t most[5];
     const bool decides = step && sampling && sampling->loop->meeting == step;
     if (decides) {
         const struct replay_wish wish = replay_sample_wish(run, sampling);
         mine[1] = wish.unsure;
         mine[2] = wish.rest_ns;
     }
-    MPI_Allreduce(mine, most, 4, MPI_INT64_T, MPI_MAX, run->comm);
+    MPI_Allreduce(mine, most, 5, MPI_INT64_T, MPI_MAX, run->comm);
     run->stopped |= most[0] != 0;
+    if (most[4] && !run->stopped) { /* in a loop that nobody may leave: all end here */
+        run->stopped = true;
+        if (run->rank == 0 && run->observer->note)
+            run->observer->note(run->observer->context,
+                                "time limit reached in a loop of which no turn may be left out: what was measured "
+                                "until then is kept, the rest of the program was not replayed");
+    }
     if (decides && replay_sample_is_enough(run->job, most[1] != 0, most[2], most[3]))
         sampling->turns = sampling->turn + 1;
     if (step && !run->stopped)
@@ -197,9 +207,21 @@ static void phase_step_coll(struct replay_run *run, const struct model_step *ste
 
 static void turns_coll(struct replay_run *run, const struct model_step *step, bool told)
 {
-    for (int64_t turn = 0; turn < step->turns && !run->stopped; turn++)
+    struct replay_cut cut;
+    int64_t turn = 0;
+    replay_cut_begin(run, step, run->phase_unit >= 0 ? run->plan->units[run->phase_unit].step : NULL, &cut);
+    for (; turn < step->turns && !run->stopped; turn++) {
+        if (turn > 0 && replay_cut_is_due_coll(run, &cut, turn))
+            break;
+        if (turn == 1 && !cut.is_possible && run->phase_unit < 0)
+            run->whole_loops++;
         for (int i = 0; i < step->count && !run->stopped; i++)
             do_step_coll(run, &step->body[i], told);
+    }
+    if (turn > 1 && !cut.is_possible && run->phase_unit < 0)
+        run->whole_loops--;
+    if (turn < step->turns && !run->stopped)
+        replay_cut_make_up(run, &cut, turn);
 }
 
 static void sampled_coll(struct replay_run *run, const struct replay_loop *loop)
@@ -244,6 +266,7 @@ static void do_step_coll(struct replay_run *run, const struct model_step *step, 
         if (!run->plan->operations[step->leaf]->gathers)
             replay_call_flush(run); /* the program computed behind its wait */
         pace(run, step);
+        run->calls++;
         replay_call_do(run, step, run->done[step->leaf]++);
         run->idle_ns = replay_computed_ns();
     }

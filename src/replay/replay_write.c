@@ -3,10 +3,12 @@
 
 #include "replay/replay_estimate.h"
 
+#include "base/checked.h"
 #include "measure/environment.h"
 #include "measure/record.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -91,9 +93,10 @@ static void tell(const struct replay_run *run, int unit, int64_t told[TOLD])
     const struct replay_estimate estimate = replay_estimate(measure->durations, measure->executed,
                                                             run->plan->units[unit].count);
     told[EXECUTED] = measure->executed;
-    told[TOTAL] = (int64_t)(estimate.total_ns + 0.5);
-    told[LOW] = (int64_t)(estimate.low_ns + 0.5);
-    told[HIGH] = (int64_t)(estimate.high_ns + 0.5);
+    told[TOTAL] = saturating_int(estimate.total_ns + 0.5);
+    /* Turns that were not done say nothing: they are anything up to twice as long. */
+    told[LOW] = saturating_int(fmax(estimate.low_ns - (double)measure->extended_ns, 0) + 0.5);
+    told[HIGH] = saturating_int(estimate.high_ns + (double)measure->extended_ns + 0.5);
     told[BEGIN] = measure->begin_ns;
     told[END] = measure->end_ns;
 }
@@ -148,7 +151,7 @@ static void put_params(const struct replay_run *run, const struct replay_unit *u
     blockfile_param(writer, "weight_bytes", "%" PRId64, read + written);
     blockfile_param(writer, "read_bytes", "%" PRId64, read);
     blockfile_param(writer, "written_bytes", "%" PRId64, written);
-    blockfile_param(writer, "total_bytes", "%" PRId64, (read + written) * unit->count);
+    blockfile_param(writer, "total_bytes", "%" PRId64, saturating_mul(read + written, unit->count));
     blockfile_param(writer, "operations", "%s", text_get(&operations));
     blockfile_param(writer, "metadata", "%s", phase && phase->metadata ? "yes" : "no");
     blockfile_param(writer, "repetition", "%" PRId64, run->repetition);

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { RANKS_MAX = 64, POINTS_MAX = 60000, EVENTS_MAX = 4000000 };
+enum { RANKS_MAX = 64, POINTS_MAX = 60000 };
 
 enum { FILE_NUMBER, LEAF, PHASE, READS, RANK, TICK, OFFSET, SIZE, PLACE, COLUMNS };
 static const char *const COLUMN_NAMES[COLUMNS] = {"file", "leaf",   "phase", "reads", "rank",
@@ -58,7 +58,7 @@ static bool take_point(void *context, const struct model_event *event)
 {
     struct points *points = context;
     const struct model_step *step = event->step;
-    if (++points->seen_of_rank > EVENTS_MAX) {
+    if (++points->seen_of_rank > MODEL_LOOK_MAX) {
         points->left_out = true;
         return false;
     }

@@ -1,5 +1,8 @@
 #include "trace/trace_build_core.h"
 
+#include "base/checked.h"
+
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -47,6 +50,7 @@ void trace_tree_clear(struct trace_tree *tree)
         next = block->next;
         free(block);
     }
+    free(tree->bytes);
     *tree = (struct trace_tree){0};
 }
 
@@ -60,6 +64,22 @@ pl_status build_damaged(struct build *build, const char *what)
 pl_status build_no_memory(struct build *build)
 {
     return pl_fail(build->error, PL_E_NOMEM, "not enough memory for the trace");
+}
+
+void *build_memory(struct build *build, size_t count, size_t bytes)
+{
+    const size_t file = build->records->count * sizeof(uint64_t), most = BUILD_MEMORY_MAX + BUILD_MEMORY_EACH * file;
+    if (count > (most - build->memory) / bytes) {
+        pl_fail(build->error, PL_E_FORMAT,
+                "its %zu bytes stand for more than %zu MB in memory: given up after %" PRId64 " calls", file,
+                most >> 20, build->tree->calls);
+        return NULL;
+    }
+    build->memory += count * bytes;
+    void *memory = trace_build_memory(build->tree, count, bytes);
+    if (!memory)
+        build_no_memory(build);
+    return memory;
 }
 
 const void *build_at(struct build *build, trace_ref ref, size_t bytes)
@@ -81,10 +101,7 @@ const char *build_text(struct build *build, trace_ref ref)
         build_damaged(build, "a text");
         return NULL;
     }
-    char *copy = trace_build_text(build->tree, text, length);
-    if (!copy)
-        build_no_memory(build);
-    return copy;
+    return text;
 }
 
 /* Chains that come back to themselves end here. A turn that was begun is looked at more than once. */
@@ -126,9 +143,9 @@ static pl_status read_file(struct build *build, const struct trace_record_file *
     if (record->ranks < 0)
         return build_damaged(build, "the ranks of a file");
     const int32_t *members = build_at(build, record->members, (size_t)record->ranks * sizeof *members);
-    int *copy = members ? trace_build_memory(build->tree, (size_t)record->ranks, sizeof *copy) : NULL;
+    int *copy = members ? build_memory(build, (size_t)record->ranks, sizeof *copy) : NULL;
     if (!copy)
-        return members ? build_no_memory(build) : build->error->status;
+        return build->error->status;
     for (int i = 0; i < record->ranks; i++)
         copy[i] = members[i];
     file->members = copy;
@@ -138,9 +155,9 @@ static pl_status read_file(struct build *build, const struct trace_record_file *
 static pl_status read_files(struct build *build)
 {
     const int count = chain_length(build, build->records->control->files);
-    struct trace_file *files = count >= 0 ? trace_build_memory(build->tree, (size_t)count, sizeof *files) : NULL;
+    struct trace_file *files = count >= 0 ? build_memory(build, (size_t)count, sizeof *files) : NULL;
     if (!files)
-        return count >= 0 ? build_no_memory(build) : build->error->status;
+        return build->error->status;
     for (trace_ref ref = build->records->control->files; ref;) {
         const struct trace_record_file *record = build_at(build, ref, sizeof *record);
         if (!record)
@@ -163,9 +180,9 @@ static pl_status read_files(struct build *build)
 static pl_status read_details(struct build *build)
 {
     int i = chain_length(build, build->records->control->details);
-    struct trace_detail *details = i >= 0 ? trace_build_memory(build->tree, (size_t)i, sizeof *details) : NULL;
+    struct trace_detail *details = i >= 0 ? build_memory(build, (size_t)i, sizeof *details) : NULL;
     if (!details)
-        return i >= 0 ? build_no_memory(build) : build->error->status;
+        return build->error->status;
     build->tree->details = details;
     build->tree->detail_count = build->detail_room = i;
     for (trace_ref ref = build->records->control->details; ref;) {
@@ -181,6 +198,8 @@ static pl_status read_details(struct build *build)
 
 static pl_status add_node(struct build *build, const struct trace_node *node)
 {
+    if (!count_visit(build))
+        return build->error->status;
     if (build->node_count == build->node_room) {
         const int room = build->node_room ? 2 * build->node_room : 64;
         struct trace_node *grown = realloc(build->nodes, (size_t)room * sizeof *grown);
@@ -213,9 +232,7 @@ static bool is_loop(struct build *build, trace_ref ref)
 /* The nodes of a body in the order of time; freed with the tree. */
 static trace_ref *body_of(struct build *build, const struct trace_record_loop *loop)
 {
-    trace_ref *nodes = trace_build_memory(build->tree, loop->body_count, sizeof *nodes);
-    if (!nodes)
-        build_no_memory(build);
+    trace_ref *nodes = build_memory(build, loop->body_count, sizeof *nodes);
     trace_ref ref = loop->body;
     for (uint32_t i = loop->body_count; nodes && i > 0; i--) {
         const struct trace_record_node *node = build_at(build, ref, sizeof *node);
@@ -238,12 +255,12 @@ static pl_status build_loop(struct build *build, trace_ref ref, int64_t turns, c
     struct build_place inner = *place;
     if (!nodes)
         return build->error->status;
-    if (place->depth == TRACE_LEVELS_MAX || turns < 1)
+    if (place->depth == BUILD_LEVELS_MAX || turns < 1)
         return build_damaged(build, "the loops inside of each other");
     inner.turns[inner.depth++] = turns;
-    struct trace_node *body = trace_build_memory(build->tree, loop->body_count, sizeof *body);
+    struct trace_node *body = build_memory(build, loop->body_count, sizeof *body);
     if (!body)
-        return build_no_memory(build);
+        return build->error->status;
     for (uint32_t i = 0; i < loop->body_count; i++) {
         const pl_status status = build_node(build, nodes[i], &inner, &body[i]);
         if (status != PL_OK)
@@ -273,9 +290,9 @@ static pl_status build_node(struct build *build, trace_ref ref, const struct bui
     if (!leaf)
         return build->error->status;
     for (int i = 0; i < place->depth && leaf->list; i++)
-        if (__builtin_mul_overflow(count, place->turns[i], &count))
+        if (!checked_mul(count, place->turns[i], &count))
             return build_damaged(build, "a loop");
-    if (leaf->list && build_list(build, leaf, count, 0, &values) != PL_OK)
+    if (leaf->list && build_list(build, leaf, count, &values) != PL_OK)
         return build->error->status;
     return build_leaf(build, ref, place, values.values, ret_node);
 }
@@ -306,7 +323,7 @@ static pl_status add_partial(struct build *build, trace_ref ref, const struct bu
             struct trace_node node;
             struct build_place part = *place;
             const int64_t turns = events / inner->per_turn;
-            if (part.fixed_count == TRACE_LEVELS_MAX)
+            if (part.fixed_count == BUILD_LEVELS_MAX)
                 return build_damaged(build, "the loops inside of each other");
             memmove(part.fixed + 1, part.fixed, (size_t)part.fixed_count++ * sizeof part.fixed[0]);
             part.fixed[0] = turns;
@@ -323,44 +340,74 @@ static pl_status add_partial(struct build *build, trace_ref ref, const struct bu
     return PL_OK;
 }
 
+/* All values of a listed leaf: they are asked for one by one, so they are kept. */
+static const struct build_values *list_of(struct build *build, trace_ref ref)
+{
+    for (int i = 0; i < build->list_count; i++) {
+        const int at = (build->list_last + i) % build->list_count;
+        if (build->lists[at].leaf == ref) {
+            build->list_last = at;
+            return &build->lists[at];
+        }
+    }
+    const struct trace_record_leaf *leaf = build_at(build, ref, sizeof *leaf);
+    struct build_values *lists = leaf ? realloc(build->lists, ((size_t)build->list_count + 1) * sizeof *lists) : NULL;
+    if (!lists) {
+        if (leaf)
+            build_no_memory(build);
+        return NULL;
+    }
+    build->lists = lists;
+    if (build_list(build, leaf, 0, &lists[build->list_count]) != PL_OK)
+        return NULL;
+    lists[build->list_count].leaf = ref;
+    build->list_last = build->list_count++;
+    return &lists[build->list_last];
+}
+
 /* A single call of a listed leaf, the one that came after `passed` others. */
 static pl_status add_listed_call(struct build *build, trace_ref ref, int64_t passed)
 {
-    enum { AHEAD = 1024 }; /* the next ones will be asked for soon */
     static const struct build_place alone = {0};
-    const struct trace_record_leaf *leaf = build_at(build, ref, sizeof *leaf);
+    const struct build_values *list = list_of(build, ref);
     struct trace_node node;
-    pl_status status = leaf ? PL_OK : build->error->status;
-    if (leaf && (build->last.leaf != ref || build->last.count <= passed))
-        status = build_list(build, leaf, passed + 1, AHEAD, &build->last);
-    if (status != PL_OK)
-        return status;
-    build->last.leaf = ref;
-    status = build_leaf(build, ref, &alone, &build->last.values[passed], &node);
+    if (!list)
+        return build->error->status;
+    if (passed >= list->count)
+        return build_damaged(build, "a list that is too short");
+    const pl_status status = build_leaf(build, ref, &alone, &list->values[passed], &node);
     return status == PL_OK ? add_node(build, &node) : status;
 }
 
 /* The same of a listed loop: its calls one by one, with values that stand in the lists behind those of whole turns.
- * `passed`: turns of all loops around, as one number of times that a call in this body was made. */
-static pl_status add_listed(struct build *build, trace_ref ref, int64_t passed, int64_t *events)
+ * `passed`: turns of all loops around and of this one before these `turns`, as one number of times that a call in this
+ * body was made. */
+static pl_status add_listed(struct build *build, trace_ref ref, int64_t passed, int64_t turns, int depth,
+                            int64_t *events)
 {
     const struct trace_record_loop *loop = loop_at(build, ref);
     const trace_ref *nodes = loop ? body_of(build, loop) : NULL;
-    pl_status status = PL_OK;
-    if (!nodes)
-        return build->error->status;
-    for (uint32_t i = 0; status == PL_OK && i<loop->body_count && * events> 0; i++) {
-        if (!is_loop(build, nodes[i])) {
-            status = add_listed_call(build, nodes[i], passed);
-            --*events;
-            continue;
-        }
-        const struct trace_record_loop *inner = loop_at(build, nodes[i]);
-        const int64_t turns = inner ? inner->matched / inner->per_turn : 0;
-        if (!inner)
+    pl_status status = nodes ? PL_OK : build->error->status;
+    if (nodes && depth == BUILD_LEVELS_MAX)
+        status = build_damaged(build, "the loops inside of each other");
+    for (int64_t turn = 0; status == PL_OK && turn<turns && * events> 0; turn++, passed++) {
+        if (!count_visit(build))
             return build->error->status;
-        for (int64_t turn = 0; turn<turns && * events> 0 && status == PL_OK; turn++)
-            status = add_listed(build, nodes[i], passed * turns + turn, events);
+        for (uint32_t i = 0; status == PL_OK && i<loop->body_count && * events> 0; i++) {
+            if (!is_loop(build, nodes[i])) {
+                status = add_listed_call(build, nodes[i], passed);
+                --*events;
+                continue;
+            }
+            const struct trace_record_loop *inner = loop_at(build, nodes[i]);
+            const int64_t inner_turns = inner ? inner->matched / inner->per_turn : 0;
+            int64_t inner_passed;
+            if (!inner)
+                return build->error->status;
+            if (!checked_mul(passed, inner_turns, &inner_passed))
+                return build_damaged(build, "the turns of a loop");
+            status = add_listed(build, nodes[i], inner_passed, inner_turns, depth + 1, events);
+        }
     }
     return status;
 }
@@ -379,7 +426,7 @@ static pl_status add_record(struct build *build, trace_ref ref)
     if (status != PL_OK || events == 0)
         return status;
     const struct build_place place = {.fixed = {turns}, .fixed_count = 1};
-    return loop->node.listed ? add_listed(build, ref, turns, &events) : add_partial(build, ref, &place, events);
+    return loop->node.listed ? add_listed(build, ref, turns, 1, 0, &events) : add_partial(build, ref, &place, events);
 }
 
 static pl_status read_chain(struct build *build)
@@ -404,9 +451,11 @@ static pl_status read_chain(struct build *build)
 static pl_status add_rest(struct build *build)
 {
     const struct trace_control *control = build->records->control;
-    const int64_t events = control->comm_events - build->comm_events;
-    const int64_t collectives = control->comm_collectives - build->comm_collectives;
-    if (events < 0 || collectives < 0)
+    int64_t events, collectives;
+    if (!checked_sub(control->comm_events, build->comm_events, &events) ||
+        !checked_sub(control->comm_collectives, build->comm_collectives, &collectives) || events < 0 ||
+        collectives < 0 || control->comm_events > BUILD_CALLS_MAX || control->comm_collectives > BUILD_CALLS_MAX ||
+        control->comm_begin_ns < -BUILD_TIME_MAX || control->comm_begin_ns > BUILD_TIME_MAX)
         return build_damaged(build, "the count of communication");
     if (events == 0)
         return PL_OK;
@@ -433,15 +482,16 @@ pl_status trace_build(const struct trace_records *records, struct trace_tree *re
     if (status == PL_OK)
         status = add_rest(&build);
     if (status == PL_OK && build.node_count > 0) {
-        struct trace_node *nodes = trace_build_memory(ret_tree, (size_t)build.node_count, sizeof *nodes);
+        struct trace_node *nodes = build_memory(&build, (size_t)build.node_count, sizeof *nodes);
         if (nodes)
             memcpy(nodes, build.nodes, (size_t)build.node_count * sizeof *nodes);
         else
-            status = build_no_memory(&build);
+            status = error->status;
         ret_tree->nodes = nodes;
         ret_tree->node_count = nodes ? build.node_count : 0;
     }
     free(build.nodes);
+    free(build.lists);
     ret_tree->complete = records->control->complete != 0;
     return status;
 }

@@ -12,7 +12,8 @@ struct trace_records {
 };
 
 /* Files, details, nodes, calls and `complete` of the tree; the head of the file is its reader's. What there is of
- * `ret_tree` before is left alone; trace_tree_clear() frees what was made, after a failure as well. */
+ * `ret_tree` before is left alone; trace_tree_clear() frees what was made, after a failure as well. Texts of the tree
+ * are those of the records, which must live as long as it does. */
 pl_status trace_build(const struct trace_records *records, struct trace_tree *ret_tree, struct pl_error *error);
 
 /* Memory that goes with the tree. Zeroed; NULL: there is none. */

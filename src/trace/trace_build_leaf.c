@@ -1,6 +1,8 @@
 /* Single calls of the tree: their keys, values and times. */
 #include "trace/trace_build_core.h"
 
+#include "base/checked.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -24,27 +26,50 @@ static bool read_chunk(const struct trace_record_chunk *chunk, struct build_valu
     return true;
 }
 
-pl_status build_list(struct build *build, const struct trace_record_leaf *leaf, int64_t count, int64_t more,
-                     struct build_values *ret_values)
+/* How many values a list holds, if they are fewer than `most`. -1: the error is set. */
+static int64_t list_length(struct build *build, const struct trace_record_leaf *leaf, int64_t most)
 {
-    const int64_t limit = count + more;
-    if (count < 1 || (uint64_t)count > build->records->count * UINT64_C(65536))
-        return build_damaged(build, "a list");
-    struct build_values values = {.values = trace_build_memory(build->tree, (size_t)limit, sizeof(int64_t)),
-                                  .count = 1};
-    if (!values.values)
-        return build_no_memory(build);
-    values.values[0] = leaf->value;
+    int64_t length = 1;
     size_t chunks = 0; /* fewer than words, unless they go around */
-    for (trace_ref ref = leaf->list; ref && values.count < limit;) {
+    for (trace_ref ref = leaf->list; ref && length < most;) {
         const struct trace_record_chunk *chunk = build_at(build, ref, sizeof *chunk);
         if (!chunk || !build_at(build, ref, sizeof *chunk + chunk->used * sizeof(uint64_t)))
+            return -1;
+        if (chunks++ > build->records->count) {
+            build_damaged(build, "a list");
+            return -1;
+        }
+        for (uint32_t i = 0; i < chunk->used && length < most; i++) {
+            const uint64_t repeat = chunk->words[i] >> TRACE_RECORD_STEP_BITS;
+            length += repeat ? (int64_t)repeat : 1;
+            i += repeat == 0;
+        }
+        ref = chunk->next;
+    }
+    return length < most ? length : most;
+}
+
+pl_status build_list(struct build *build, const struct trace_record_leaf *leaf, int64_t count,
+                     struct build_values *ret_values)
+{
+    const int64_t wanted = count ? count : BUILD_CALLS_MAX, limit = list_length(build, leaf, wanted);
+    if (limit < 0)
+        return build->error->status;
+    if (limit < count)
+        return build_damaged(build, "a list that is too short");
+    struct build_values values = {.values = build_memory(build, (size_t)limit, sizeof(int64_t)), .count = 1};
+    if (!values.values)
+        return build->error->status;
+    values.values[0] = leaf->value;
+    for (trace_ref ref = leaf->list; ref && values.count < limit;) {
+        const struct trace_record_chunk *chunk = build_at(build, ref, sizeof *chunk);
+        if (!chunk)
             return build->error->status;
-        if (!read_chunk(chunk, &values, limit) || chunks++ > build->records->count)
+        if (!read_chunk(chunk, &values, limit))
             return build_damaged(build, "a list");
         ref = chunk->next;
     }
-    if (values.count < count)
+    if (values.count < limit)
         return build_damaged(build, "a list that is too short");
     *ret_values = values;
     return PL_OK;
@@ -58,17 +83,17 @@ static pl_status add_view_detail(struct build *build, struct trace_node *node)
     const size_t length = strlen(rest) + 48;
     if (tree->detail_count == build->detail_room) {
         const int room = 2 * build->detail_room + 16;
-        struct trace_detail *grown = trace_build_memory(tree, (size_t)room, sizeof *grown);
+        struct trace_detail *grown = build_memory(build, (size_t)room, sizeof *grown);
         if (!grown)
-            return build_no_memory(build);
+            return build->error->status;
         if (tree->detail_count)
             memcpy(grown, tree->details, (size_t)tree->detail_count * sizeof *grown);
         tree->details = grown;
         build->detail_room = room;
     }
-    char *text = trace_build_memory(tree, length, 1);
+    char *text = build_memory(build, length, 1);
     if (!text)
-        return build_no_memory(build);
+        return build->error->status;
     snprintf(text, length, "disp=%" PRId64 "%s%s", node->offset, *rest ? " " : "", rest);
     tree->details[tree->detail_count] = (struct trace_detail){text};
     node->detail = tree->detail_count++;
@@ -110,6 +135,29 @@ static void fill_times(const struct trace_record_leaf *leaf, bool is_part, struc
     times->last_took_ns = is_part || leaf->count != times->count ? -1 : leaf->last_took_ns;
 }
 
+static bool is_time(int64_t time_ns)
+{
+    return time_ns >= -BUILD_TIME_MAX && time_ns <= BUILD_TIME_MAX;
+}
+
+static pl_status check_times(struct build *build, const struct trace_record_leaf *leaf)
+{
+    const bool good = is_time(leaf->sum_ns) && is_time(leaf->gap_ns) && is_time(leaf->min_ns) &&
+                      is_time(leaf->max_ns) && is_time(leaf->first_ns) && is_time(leaf->last_ns) &&
+                      is_time(leaf->first_took_ns) && is_time(leaf->last_took_ns);
+    return good ? PL_OK : build_damaged(build, "the times of a call");
+}
+
+/* Adds calls or communication to those that the tree stands for. */
+static pl_status count_events(struct build *build, int64_t each, int64_t times, int64_t *sum)
+{
+    int64_t more;
+    if (each < 0 || !checked_mul(each, times, &more) || !checked_add(*sum, more, &more) || more > BUILD_CALLS_MAX)
+        return pl_fail(build->error, PL_E_FORMAT, "it is damaged: it stands for more than 2^53 calls");
+    *sum = more;
+    return PL_OK;
+}
+
 /* A list that only has one step all along is a stride. */
 static bool is_straight(const int64_t *values, int64_t count)
 {
@@ -133,8 +181,7 @@ static void fill_values(const struct trace_record_leaf *leaf, const struct build
     for (int i = 0; i < place->depth; i++)
         node->stride[i] = leaf->stride[i];
     for (int i = 0; i < place->fixed_count; i++)
-        node->offset = (int64_t)((uint64_t)node->offset +
-                                 (uint64_t)place->fixed[i] * (uint64_t)leaf->stride[place->depth + i]);
+        node->offset = wrapping_add(node->offset, wrapping_mul(place->fixed[i], leaf->stride[place->depth + i]));
 }
 
 pl_status build_leaf(struct build *build, trace_ref ref, const struct build_place *place, const int64_t *listed,
@@ -150,17 +197,19 @@ pl_status build_leaf(struct build *build, trace_ref ref, const struct build_plac
     if (!key)
         return build->error->status;
     for (int i = 0; i < place->depth; i++)
-        if (__builtin_mul_overflow(node.times.count, place->turns[i], &node.times.count))
+        if (!checked_mul(node.times.count, place->turns[i], &node.times.count))
             return build_damaged(build, "a loop");
+    if (check_times(build, leaf) != PL_OK || count_events(build, 1, node.times.count, &build->calls) != PL_OK)
+        return build->error->status;
     fill_times(leaf, place->fixed_count > 0 || (listed && place->depth == 0), &node.times);
     if (key->call == 0) {
         node.kind = TRACE_NODE_COMM;
         node.events = key->bytes;
         node.collectives = key->collectives;
-        build->comm_events += node.events * node.times.count;
-        build->comm_collectives += node.collectives * node.times.count;
         *ret_node = node;
-        return PL_OK;
+        const pl_status counted = count_events(build, node.events, node.times.count, &build->comm_events);
+        return counted == PL_OK ? count_events(build, node.collectives, node.times.count, &build->comm_collectives)
+                                : counted;
     }
     pl_status status = fill_call(build, key, &node);
     if (status != PL_OK)

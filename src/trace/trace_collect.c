@@ -77,6 +77,8 @@ static int64_t number_of(const struct field *field)
 
 static trace_ref text_of(struct trace_collect *collect, const struct field *field)
 {
+    if (*field->value != '"') /* from a file: the tracer always quotes */
+        return 0;
     char *copy = strndup(field->value + 1, (size_t)(field->end - field->value) - 2);
     const trace_ref ref = copy && text_unescape(copy) ? trace_intern_text(&collect->fold.intern, copy) : 0;
     free(copy);
@@ -86,7 +88,8 @@ static trace_ref text_of(struct trace_collect *collect, const struct field *fiel
 /* "3 5 6": ranks of MPI_COMM_WORLD. */
 static trace_ref members_of(struct trace_collect *collect, const struct field *field, int32_t count)
 {
-    const trace_ref ref = trace_arena_take(collect->arena, (size_t)count * sizeof(int32_t));
+    const bool fits = count > 0 && count <= field->end - field->value; /* a member has a digit at least */
+    const trace_ref ref = fits ? trace_arena_take(collect->arena, (size_t)count * sizeof(int32_t)) : 0;
     int32_t *members = ref ? trace_arena_at(collect->arena, ref) : NULL;
     const char *c = field->value + 1;
     for (int32_t i = 0; members && i < count; i++) {

@@ -1,6 +1,7 @@
 /* Reads DIR/trace.RANK, of either form. */
 #include "trace/trace_read.h"
 
+#include "base/checksum.h"
 #include "base/text.h"
 #include "trace/trace_build.h"
 #include "trace/trace_format.h"
@@ -12,7 +13,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -40,7 +40,7 @@ bool trace_read_is_whole(const struct trace_read *read, size_t from, size_t to, 
         return false;
     for (size_t i = from; i < to; i++)
         count += read->bytes[i] == '\n';
-    return lines == count && XXH64(read->bytes + from, to - from, 0) == hash;
+    return checksum_agrees(lines == count && XXH64(read->bytes + from, to - from, 0) == hash);
 }
 
 static pl_status damaged(struct trace_read *read, const char *what)
@@ -117,7 +117,8 @@ pl_status trace_read_folded(struct trace_read *read)
 {
     struct trace_control control;
     const size_t begin = read->records + TRACE_RECORD_PAGE;
-    if (read->records == 0 || read->records % TRACE_RECORD_PAGE || read->records > read->length || begin > read->length)
+    if (read->records == 0 || read->records % TRACE_RECORD_PAGE || read->records > read->length ||
+        read->length - read->records < TRACE_RECORD_PAGE)
         return damaged(read, "it ends before its records");
     memcpy(&control, read->bytes + read->records, sizeof control);
     if (control.order != TRACE_RECORD_ORDER)
@@ -129,36 +130,58 @@ pl_status trace_read_folded(struct trace_read *read)
         if (control.words > records.count)
             return damaged(read, "it is shorter than it was");
         records.count = control.words;
-        if (XXH64(records.words, records.count * 8, 0) != control.hash)
+        if (!checksum_agrees(XXH64(records.words, records.count * 8, 0) == control.hash))
             return damaged(read, "its records are not what they were");
     }
     return trace_build(&records, read->tree, read->error);
 }
 
+/* Its bytes in memory, and a zero behind them; else 0 < errno. Not mapped: a file that is cut meanwhile is a damaged
+ * one, not the end of this process. A FIFO must not make us wait. */
+static int read_file(const char *path, void **ret_bytes, size_t *ret_length)
+{
+    struct stat state;
+    size_t length = 0;
+    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    int why = fd < 0 || fstat(fd, &state) != 0 ? errno : 0;
+    if (!why && !S_ISREG(state.st_mode))
+        why = S_ISDIR(state.st_mode) ? EISDIR : EINVAL;
+    char *bytes = why ? NULL : malloc((size_t)state.st_size + 1);
+    if (!why && !bytes)
+        why = ENOMEM;
+    while (!why && length < (size_t)state.st_size) {
+        const ssize_t got = read(fd, bytes + length, (size_t)state.st_size - length);
+        if (got == 0)
+            break;
+        if (got > 0)
+            length += (size_t)got;
+        else if (errno != EINTR)
+            why = errno;
+    }
+    if (fd >= 0)
+        close(fd);
+    if (why) {
+        free(bytes);
+        return why;
+    }
+    bytes[length] = '\0';
+    *ret_bytes = bytes;
+    *ret_length = length;
+    return 0;
+}
+
 pl_status trace_tree_read(const char *directory, int rank, struct trace_tree *ret_tree, struct pl_error *error)
 {
     char path[PATH_MAX];
-    struct stat state;
     *ret_tree = (struct trace_tree){0};
     if (snprintf(path, sizeof path, "%s/trace.%d", directory, rank) >= (int)sizeof path)
         return pl_fail_errno(error, ENAMETOOLONG, "'%s'", directory);
-    const int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0 || fstat(fd, &state) != 0) {
-        const int why = errno;
-        if (fd >= 0)
-            close(fd);
+    size_t length = 0;
+    const int why = read_file(path, &ret_tree->bytes, &length);
+    if (why)
         return pl_fail_errno(error, why, "cannot read '%s', the trace of rank %d", path, rank);
-    }
-    const size_t length = (size_t)state.st_size;
-    void *bytes = length ? mmap(NULL, length, PROT_READ, MAP_PRIVATE, fd, 0) : NULL;
-    const int why = errno;
-    close(fd);
-    if (bytes == MAP_FAILED)
-        return pl_fail_errno(error, why, "cannot read '%s', the trace of rank %d", path, rank);
-    struct trace_read read = {.bytes = bytes ? bytes : "", .length = length, .tree = ret_tree, .error = error};
+    struct trace_read read = {.bytes = ret_tree->bytes, .length = length, .tree = ret_tree, .error = error};
     const pl_status status = read_bytes(&read);
-    if (bytes)
-        munmap(bytes, length);
     if (status != PL_OK) {
         trace_tree_clear(ret_tree);
         return pl_within(error, "'%s'", path);

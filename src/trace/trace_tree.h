@@ -82,7 +82,7 @@ struct trace_tree {
     int detail_count;
     struct trace_node *nodes;
     int node_count;
-    void *owner; /* what trace_tree_clear() frees */
+    void *owner, *bytes; /* what trace_tree_clear() frees; texts point into the bytes */
 };
 
 /* Reads DIR/trace.RANK. */
