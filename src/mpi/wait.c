@@ -17,9 +17,7 @@ enum {
     BELL_NAP_NS = 200000, /* then MPI is poked again */
     ANSWER_TURNS = 100,   /* an answer from another node takes tens of microseconds */
     ANSWER_NAP_NS = 50000,
-    IDLE_TURNS = 50,
-    IDLE_DOUBLINGS = 5,
-    IDLE_NAP_FIRST_NS = 31250, /* up to a millisecond */
+    IDLE_NAP_FIRST_NS = 31250, /* doubled up to a millisecond */
 };
 
 static void relax(void)
@@ -178,11 +176,11 @@ int wait_answer(int count, MPI_Request *requests, MPI_Comm comm)
 
 void wait_idle(int *idle, _Atomic uint32_t *word, uint32_t seen)
 {
-    if (*idle < IDLE_TURNS)
+    if (*idle < WAIT_IDLE_TURNS)
         sched_yield();
     else
-        nap(word, seen, (long)IDLE_NAP_FIRST_NS << (*idle - IDLE_TURNS));
-    if (*idle < IDLE_TURNS + IDLE_DOUBLINGS)
+        nap(word, seen, (long)IDLE_NAP_FIRST_NS << (*idle - WAIT_IDLE_TURNS));
+    if (*idle < WAIT_IDLE_LONGEST)
         ++*idle;
 }
 

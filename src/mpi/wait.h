@@ -62,8 +62,10 @@ enum { WAIT_ANSWERS_MAX = 4 };
 int wait_answer(int count, MPI_Request *requests, MPI_Comm comm);
 
 /* One turn, without anything to do, of a thread that looks for messages: often while some come, and later now and then,
- * at little cost. `idle` counts such turns. `word`: a futex that ends the nap when it is not `seen` any more, or NULL.
+ * at little cost. `idle` counts such turns; from WAIT_IDLE_LONGEST on the nap is a millisecond. `word`: a futex that
+ * ends the nap when it is not `seen` any more, or NULL.
  */
+enum { WAIT_IDLE_TURNS = 50, WAIT_IDLE_LONGEST = 55 };
 void wait_idle(int *idle, _Atomic uint32_t *word, uint32_t seen);
 
 /* One turn of a loop that tests MPI requests: lets other ranks of this core run when nothing has moved for a while. */

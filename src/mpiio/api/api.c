@@ -42,8 +42,10 @@ void api_begin_free(struct api *api, const char *function)
 {
     *api = (struct api){.function = function};
     struct pl_error error;
-    if (real.loaded || real_load(&error) == PL_OK)
+    if (real.loaded || real_load(&error) == PL_OK) {
+        pending_step();
         return;
+    }
     fprintf(stderr, "%s: %s\n", function, error.text);
     exit(EXIT_FAILURE);
 }
@@ -54,8 +56,10 @@ bool api_begin(struct api *api, const char *function, MPI_File handle)
     api->error.status = PL_OK;
     api->moves_data = false;
     api->file = handle_find(handle);
-    if (api->file)
+    if (api->file) {
+        pending_step(); /* a program may call any function of files until another rank has changed something */
         return true;
+    }
     api_begin_free(api, function);
     pl_fail(&api->error, PL_E_FILE, "%s",
             handle == MPI_FILE_NULL ? "the file handle is MPI_FILE_NULL" : "the file handle is none of an open file");
@@ -110,6 +114,7 @@ int api_end(struct api *api)
 
 int api_end_system(struct file *file, int code)
 {
+    pending_step();
     if (code == MPI_SUCCESS)
         return code;
     char words[MPI_MAX_ERROR_STRING] = "unknown error";

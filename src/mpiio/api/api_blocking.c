@@ -1,28 +1,53 @@
-/* MPICH: calls that wait for other ranks go on with our pending operations meanwhile. A rank that sits in a receive may
- * be the one whose part in a collective access its partner waits for. While nothing is pending they are passed on. */
-#if !PIOLET_IS_OPENMPI
+/* Calls that wait for other ranks, or are polled until one has done something: our pending operations go on meanwhile.
+ * A rank that sits in a receive may be the one whose part in a collective access its partner waits for. While nothing
+ * is pending they are passed on. Open MPI has a hook that most calls run: there the list is short. */
 #include "mpi/real.h"
 #include "mpi/wait.h"
 #include "mpiio/api/api.h"
 #include "mpiio/api/api_hook.h"
 #include "mpiio/pending/pending.h"
 
-static bool idle(void)
+static void ready(void)
 {
     struct api api;
     if (!real.loaded)
         api_begin_free(&api, "MPI");
-    return pending_count() == 0;
 }
 
-/* Nothing is pending, but another thread may start something while this one is inside: enter counts it. */
+/* Also where nothing is pending: another thread may start something while this one is inside. */
+#define WAITING(name, parameters, ...)                                                                                 \
+    int MPI_##name parameters                                                                                          \
+    {                                                                                                                  \
+        ready();                                                                                                       \
+        api_hook_enter();                                                                                              \
+        const int code = real.name(__VA_ARGS__);                                                                       \
+        api_hook_leave();                                                                                              \
+        return code;                                                                                                   \
+    }                                                                                                                  \
+    API_ALIAS(name);
+#define POLLED(name, parameters, ...)                                                                                  \
+    int MPI_##name parameters                                                                                          \
+    {                                                                                                                  \
+        ready();                                                                                                       \
+        pending_step();                                                                                                \
+        return real.name(__VA_ARGS__);                                                                                 \
+    }                                                                                                                  \
+    API_ALIAS(name);
+#define KNOWN(kind, ...) kind(__VA_ARGS__)
+#include "mpi/real_waiting.def"
+
+#if !PIOLET_IS_OPENMPI
+/* ---- messages ---- */
+
 #define PASS(call)                                                                                                     \
-    if (idle()) {                                                                                                      \
+    ready();                                                                                                           \
+    if (pending_count() == 0) {                                                                                        \
         api_hook_enter();                                                                                              \
         const int passed = (call);                                                                                     \
         api_hook_leave();                                                                                              \
         return passed;                                                                                                 \
-    }
+    }                                                                                                                  \
+    pending_step();
 
 static int finish(MPI_Request *request, MPI_Status *status)
 {
@@ -32,23 +57,6 @@ static int finish(MPI_Request *request, MPI_Status *status)
             wait_turn(&pace);
     return code;
 }
-
-/* ---- calls that cannot be taken apart ---- */
-
-#define WAITING(name, parameters, ...)                                                                                 \
-    int MPI_##name parameters                                                                                          \
-    {                                                                                                                  \
-        PASS(real.name(__VA_ARGS__))                                                                                   \
-        api_hook_enter();                                                                                              \
-        const int code = real.name(__VA_ARGS__);                                                                       \
-        api_hook_leave();                                                                                              \
-        return code;                                                                                                   \
-    }                                                                                                                  \
-    API_ALIAS(name);
-#define KNOWN WAITING
-#include "mpi/real_waiting.def"
-
-/* ---- messages ---- */
 
 #define SENDING(name, iname)                                                                                           \
     int MPI_##name(const void *buffer, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm)                   \
@@ -104,22 +112,6 @@ int MPI_Probe(int from, int tag, MPI_Comm comm, MPI_Status *status)
     return code;
 }
 API_ALIAS(Probe);
-
-int MPI_Iprobe(int from, int tag, MPI_Comm comm, int *flag, MPI_Status *status)
-{
-    if (!idle())
-        pending_step();
-    return real.Iprobe(from, tag, comm, flag, status);
-}
-API_ALIAS(Iprobe);
-
-int MPI_Improbe(int from, int tag, MPI_Comm comm, int *flag, MPI_Message *message, MPI_Status *status)
-{
-    if (!idle())
-        pending_step();
-    return real.Improbe(from, tag, comm, flag, message, status);
-}
-API_ALIAS(Improbe);
 
 int MPI_Mprobe(int from, int tag, MPI_Comm comm, MPI_Message *message, MPI_Status *status)
 {

@@ -1,5 +1,6 @@
 /* Opening, closing and what concerns the file as a whole. */
 #include "mpi/real.h"
+#include "mpiio/api/api_hook.h"
 #include "mpiio/api/api_operation.h"
 #include "mpiio/api/api_system.h"
 #include "mpiio/error/error.h"
@@ -308,6 +309,7 @@ static void add_decisions(struct file *file, MPI_Info info)
         {"piolet_why_read", reason(file, false, reading, sizeof reading)},
         {"piolet_why_write", reason(file, true, writing, sizeof writing)},
         {"piolet_auxiliary", file->auxiliary_words},
+        {"piolet_progress", api_hook_describe()},
     };
     for (size_t i = 0; i < sizeof decisions / sizeof decisions[0]; i++)
         real.Info_set(info, decisions[i].key, decisions[i].value);

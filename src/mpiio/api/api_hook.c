@@ -1,11 +1,192 @@
 #include "mpiio/api/api_hook.h"
 
+#include "mpi/real.h"
 #include "mpi/wait.h"
 #include "mpiio/pending/pending.h"
 
-#include <mpi.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+    BUSY_NS = 10000,  /* a step that takes longer has moved something */
+    QUIET_TURNS = 10, /* naps with nothing pending before the thread sleeps: programs often start the next one soon */
+    EXIT_SECONDS_MAX = 1,
+};
+
+static pthread_mutex_t hook_lock = PTHREAD_MUTEX_INITIALIZER; /* of the thread's life */
+static pthread_cond_t hook_wanted = PTHREAD_COND_INITIALIZER;
+static pthread_t hook_thread;
+static _Atomic pid_t hook_process; /* that the thread runs in; 0: there is none */
+static atomic_bool hook_failed;    /* the system gave no thread */
+static atomic_bool hook_ends, hook_sleeps;
+static _Atomic uint32_t hook_bell; /* rises where a nap has to end */
+static atomic_int waiting;         /* program threads inside of a call that we have to go on for */
+
+/* ---- the thread ---- */
+
+static int64_t own_time_ns(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+    return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
+}
+
+struct server {
+    int idle;       /* see wait_idle() */
+    bool needed;    /* no thread of the program steps */
+    unsigned turns; /* of the program's threads, when we last looked */
+    int quiet;
+};
+
+/* Where the program's threads step, the thread only looks on. */
+static void serve_turn(struct server *server)
+{
+    const unsigned turns = pending_turns();
+    const bool others = turns != server->turns && atomic_load(&waiting) == 0;
+    server->turns = turns;
+    if (others || pending_count() == 0) {
+        server->needed = false;
+        server->idle = WAIT_IDLE_LONGEST;
+        return;
+    }
+    const int64_t began_ns = own_time_ns();
+    const bool moved = pending_step_in_thread();
+    if (moved || !server->needed || own_time_ns() - began_ns > BUSY_NS)
+        server->idle = 0;
+    server->needed = true;
+}
+
+/* Until something is pending, or the end. Whoever starts something counts it first, and looks then whether we sleep. */
+static void serve_sleep(void)
+{
+    pthread_mutex_lock(&hook_lock);
+    atomic_store(&hook_sleeps, true);
+    atomic_thread_fence(memory_order_seq_cst);
+    while (!atomic_load(&hook_ends) && pending_count() == 0)
+        pthread_cond_wait(&hook_wanted, &hook_lock);
+    atomic_store(&hook_sleeps, false);
+    pthread_mutex_unlock(&hook_lock);
+}
+
+static void *serve(void *unused)
+{
+    (void)unused;
+    wait_steps_nothing(); /* what it calls of MPI: it steps here only */
+    struct server server = {.idle = WAIT_IDLE_LONGEST, .turns = pending_turns()};
+    while (!atomic_load(&hook_ends)) {
+        const uint32_t heard = atomic_load(&hook_bell);
+        serve_turn(&server);
+        server.quiet = pending_count() > 0 ? 0 : server.quiet + 1;
+        if (server.quiet > QUIET_TURNS)
+            serve_sleep();
+        else
+            wait_idle(&server.idle, &hook_bell, heard);
+    }
+    return NULL;
+}
+
+static void ring(void)
+{
+    atomic_fetch_add(&hook_bell, 1);
+    wait_wake(&hook_bell);
+}
+
+/* A program may end without MPI_Finalize: what the MPI takes down then must not meet our thread. One that hangs in a
+ * lock of the MPI, which the thread that ends the program holds, is left there. */
+static void end_at_exit(void)
+{
+    if (hook_process != getpid() || pthread_equal(pthread_self(), hook_thread))
+        return; /* a child has no such thread */
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += EXIT_SECONDS_MAX;
+    atomic_store(&hook_ends, true);
+    ring();
+    pthread_cond_signal(&hook_wanted);
+    pthread_timedjoin_np(hook_thread, NULL, &until);
+}
+
+/* Under the lock. */
+static void start_thread(void)
+{
+    static bool at_exit;
+    sigset_t all, before;
+    at_exit = at_exit || atexit(end_at_exit) == 0;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    hook_failed = pthread_create(&hook_thread, NULL, serve, NULL) != 0;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    hook_process = hook_failed ? 0 : getpid();
+}
+
+static bool threads_allowed(void)
+{
+    static atomic_int known = -1;
+    int level = atomic_load_explicit(&known, memory_order_relaxed);
+    if (level < 0) {
+        if (real.Query_thread(&level) != MPI_SUCCESS)
+            return false;
+        atomic_store(&known, level);
+    }
+    return level == MPI_THREAD_MULTIPLE;
+}
+
+/* Something is pending. False: there is no thread. */
+static bool wake_thread(void)
+{
+    if (!threads_allowed())
+        return false;
+    atomic_thread_fence(memory_order_seq_cst);
+    if (hook_process != 0 && !atomic_load(&hook_sleeps))
+        return true;
+    pthread_mutex_lock(&hook_lock);
+    if (hook_process == 0)
+        start_thread();
+    pthread_cond_signal(&hook_wanted);
+    const bool runs = hook_process != 0;
+    pthread_mutex_unlock(&hook_lock);
+    return runs;
+}
+
+static void end_thread(void)
+{
+    pthread_mutex_lock(&hook_lock);
+    const bool runs = hook_process != 0;
+    atomic_store(&hook_ends, true);
+    pthread_cond_signal(&hook_wanted);
+    pthread_mutex_unlock(&hook_lock);
+    ring();
+    if (runs)
+        pthread_join(hook_thread, NULL);
+    pthread_mutex_lock(&hook_lock);
+    hook_process = 0;
+    atomic_store(&hook_ends, false);
+    pthread_mutex_unlock(&hook_lock);
+}
+
+/* ---- calls that cannot be taken apart ---- */
+
+void api_hook_enter(void)
+{
+    atomic_fetch_add(&waiting, 1);
+    if (pending_count() == 0)
+        return;
+    if (wake_thread())
+        ring();
+    else
+        pending_settle();
+}
+
+void api_hook_leave(void)
+{
+    atomic_fetch_sub(&waiting, 1);
+}
+
+/* ---- what the two MPIs differ in ---- */
 
 static bool threads_are(const char *value)
 {
@@ -15,22 +196,25 @@ static bool threads_are(const char *value)
 
 #if PIOLET_IS_OPENMPI
 #include <dlfcn.h>
-#include <pthread.h>
 
-typedef int hook_function(void);
+typedef int progress_function(void);
 
-static pthread_mutex_t hook_lock = PTHREAD_MUTEX_INITIALIZER;
-static bool hook_is_in;
+static atomic_bool hook_is_in;
 
 static int step(void)
 {
     return wait_may_step() && pending_step();
 }
 
+static void *find_hook(const char *name)
+{
+    return dlsym(RTLD_DEFAULT, name);
+}
+
 static void call_hook(const char *name)
 {
-    int (*function)(hook_function *) = NULL;
-    void *symbol = dlsym(RTLD_DEFAULT, name);
+    int (*function)(progress_function *) = NULL;
+    void *symbol = find_hook(name);
     memcpy(&function, &symbol, sizeof function);
     if (function)
         function(step);
@@ -38,35 +222,29 @@ static void call_hook(const char *name)
 
 void api_hook_install(void)
 {
-    pthread_mutex_lock(&hook_lock);
-    if (!hook_is_in)
-        call_hook("opal_progress_register"); /* from then on every call of MPI steps, ours as well */
-    hook_is_in = true;
-    pthread_mutex_unlock(&hook_lock);
-}
-
-void api_hook_remove(void)
-{
-    pthread_mutex_lock(&hook_lock);
-    if (hook_is_in)
-        call_hook("opal_progress_unregister");
-    hook_is_in = false;
-    pthread_mutex_unlock(&hook_lock);
 }
 
 void api_hook_wake(void)
 {
+    if (!atomic_load(&hook_is_in)) {
+        pthread_mutex_lock(&hook_lock);
+        if (!atomic_exchange(&hook_is_in, true))
+            call_hook("opal_progress_register"); /* from then on every call of MPI steps, ours as well */
+        pthread_mutex_unlock(&hook_lock);
+    }
+    if (pending_count() > 0)
+        wake_thread();
 }
 
-void api_hook_enter(void)
+void api_hook_remove(void)
 {
+    end_thread();
+    if (atomic_exchange(&hook_is_in, false))
+        call_hook("opal_progress_unregister");
 }
 
-void api_hook_leave(void)
-{
-}
-
-/* Only shipping across nodes needs more than the program does, and it costs every call a lock. */
+/* Only shipping across nodes needs more than the program does. It costs every call a lock, and Open MPI 4.1 then makes
+ * no windows across hosts. */
 int api_hook_thread_level(int wanted)
 {
     const char *hints = getenv("PIOLET_HINTS");
@@ -75,108 +253,51 @@ int api_hook_thread_level(int wanted)
     return threads_are("multiple") || (hints && strstr(hints, "piolet_strategy=shipping")) ? MPI_THREAD_MULTIPLE
                                                                                            : wanted;
 }
+
+static bool has_hook(void)
+{
+    return find_hook("opal_progress_register") != NULL;
+}
 #else
-#include "mpi/real.h"
-
-#include <pthread.h>
-#include <signal.h>
-
-static pthread_mutex_t hook_lock = PTHREAD_MUTEX_INITIALIZER;
-static pthread_cond_t hook_wanted = PTHREAD_COND_INITIALIZER;
-static pthread_t hook_thread;
-static bool hook_runs, hook_ends;
-static atomic_int waiting; /* program threads inside of a call that only we can go on for */
-
-static void step_for_others(void)
-{
-    struct wait_pace pace = {0};
-    while (atomic_load(&waiting) > 0 && pending_count() > 0)
-        if (!pending_step())
-            wait_turn(&pace);
-}
-
-static void *serve(void *unused)
-{
-    (void)unused;
-    pthread_mutex_lock(&hook_lock);
-    while (!hook_ends) {
-        while (!hook_ends && (atomic_load(&waiting) == 0 || pending_count() == 0))
-            pthread_cond_wait(&hook_wanted, &hook_lock);
-        pthread_mutex_unlock(&hook_lock);
-        step_for_others();
-        pthread_mutex_lock(&hook_lock);
-    }
-    pthread_mutex_unlock(&hook_lock);
-    return NULL;
-}
-
-/* Under the lock. */
-static bool start_thread(void)
-{
-    int level = MPI_THREAD_SINGLE;
-    if (hook_runs)
-        return true;
-    if (real.Query_thread(&level) != MPI_SUCCESS || level != MPI_THREAD_MULTIPLE)
-        return false;
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    hook_runs = pthread_create(&hook_thread, NULL, serve, NULL) == 0;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return hook_runs;
-}
-
-void api_hook_enter(void)
-{
-    atomic_fetch_add(&waiting, 1);
-    if (pending_count() == 0)
-        return;
-    pthread_mutex_lock(&hook_lock);
-    const bool served = start_thread();
-    pthread_cond_signal(&hook_wanted);
-    pthread_mutex_unlock(&hook_lock);
-    if (!served)
-        pending_settle();
-}
-
-void api_hook_leave(void)
-{
-    atomic_fetch_sub(&waiting, 1);
-}
-
-void api_hook_wake(void)
-{
-    if (atomic_load(&waiting) == 0)
-        return;
-    pthread_mutex_lock(&hook_lock);
-    start_thread();
-    pthread_cond_signal(&hook_wanted);
-    pthread_mutex_unlock(&hook_lock);
-}
-
 void api_hook_install(void)
 {
     static const struct wait_hooks hooks = {.step = pending_step, .enter = api_hook_enter, .leave = api_hook_leave};
     wait_set_hooks(&hooks);
 }
 
+void api_hook_wake(void)
+{
+    if (pending_count() > 0 && wake_thread() && atomic_load(&waiting) > 0)
+        ring(); /* another thread of the program waits in MPI already */
+}
+
 void api_hook_remove(void)
 {
     wait_set_hooks(NULL);
-    pthread_mutex_lock(&hook_lock);
-    const bool runs = hook_runs;
-    hook_ends = true;
-    pthread_cond_signal(&hook_wanted);
-    pthread_mutex_unlock(&hook_lock);
-    if (runs)
-        pthread_join(hook_thread, NULL);
-    pthread_mutex_lock(&hook_lock);
-    hook_runs = hook_ends = false;
-    pthread_mutex_unlock(&hook_lock);
+    end_thread();
 }
 
 int api_hook_thread_level(int wanted)
 {
     return threads_are("program") ? wanted : MPI_THREAD_MULTIPLE;
 }
+
+static bool has_hook(void)
+{
+    return false;
+}
 #endif
+
+const char *api_hook_describe(void)
+{
+    if (threads_allowed() && !hook_failed)
+        return "thread: a thread of the engine carries pending operations on";
+    if (has_hook())
+        return "hook: pending operations go on in calls of MPI that wait or test, since the MPI was not initialised "
+               "with MPI_THREAD_MULTIPLE";
+    if (hook_failed)
+        return "calls: pending operations go on only in calls of MPI that the engine wraps, since the system gave it "
+               "no thread";
+    return "calls: pending operations go on only in calls of MPI that the engine wraps, since the MPI was not "
+           "initialised with MPI_THREAD_MULTIPLE";
+}

@@ -2,6 +2,7 @@
 #include "mpi/launcher.h"
 #include "mpi/real.h"
 #include "mpi/service.h"
+#include "mpi/wait.h"
 #include "mpiio/api/api.h"
 #include "mpiio/api/api_hook.h"
 #include "mpiio/api/api_operation.h"
@@ -11,14 +12,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* MPICH: from here on whoever waits is counted, so that no wait is overlooked when something becomes pending. */
+static bool begun; /* MPI_COMM_WORLD is there */
+
+/* From here on whoever waits is counted, so that no wait is overlooked when something becomes pending. */
 static void begin(int code)
 {
-#if !PIOLET_IS_OPENMPI
-    api_hook_install();
-#endif
     int size = 1;
     struct pl_error error = {0};
+    begun = code == MPI_SUCCESS;
+    api_hook_install();
     if (code != MPI_SUCCESS || real.Comm_size(MPI_COMM_WORLD, &size) != MPI_SUCCESS ||
         launcher_check(size, "this program", &error) == PL_OK)
         return;
@@ -52,10 +54,20 @@ int MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
 }
 API_ALIAS(Init_thread);
 
+/* What is pending goes on until all have come here: nothing of ours does once MPI's own end has begun. */
+static void meet_coll(void)
+{
+    MPI_Request farewell = MPI_REQUEST_NULL;
+    if (begun && real.Ibarrier(MPI_COMM_WORLD, &farewell) == MPI_SUCCESS)
+        wait_request(&farewell);
+    begun = false;
+}
+
 int MPI_Finalize(void)
 {
     struct api api;
     api_begin_free(&api, "MPI_Finalize");
+    meet_coll();
     pending_settle();
     service_stop_all_coll();
     pool_stop();

@@ -31,14 +31,18 @@ void api_operation_unref(struct api_operation *operation)
 
 static _Thread_local struct api_operation *failed, **failed_last;
 
-/* Linked by what they have: telling of a failure may not need memory. */
+/* Linked by what they have: telling of a failure may not need memory. The MPI may ask twice in one call. */
 static void remember_failure(struct api_operation *operation)
 {
-    operation->next = NULL;
+    for (const struct api_operation *known = failed; known; known = known->next_failed)
+        if (known == operation)
+            return;
+    atomic_fetch_add(&operation->references, 1);
+    operation->next_failed = NULL;
     if (!failed)
         failed_last = &failed;
     *failed_last = operation;
-    failed_last = &operation->next;
+    failed_last = &operation->next_failed;
 }
 
 struct api_operation *api_failures_take(void)
@@ -52,7 +56,7 @@ void api_failures_drop(struct api_operation *list)
 {
     while (list) {
         struct api_operation *operation = list;
-        list = operation->next;
+        list = operation->next_failed;
         api_operation_unref(operation);
     }
 }
@@ -95,24 +99,24 @@ void api_request_abandon(MPI_Request request)
     pthread_mutex_unlock(&live_lock);
 }
 
-/* MPICH holds a lock while it calls these: they call nothing of MPI. */
+/* MPICH holds a lock while it calls these: they call nothing of MPI. This one is called in the program's thread, in the
+ * call that completes the request or only looks at it. */
 static int query(void *state, MPI_Status *status)
 {
-    const struct api_operation *operation = state;
+    struct api_operation *operation = state;
     const int error = status->MPI_ERROR;
     *status = operation->status;
     status->MPI_ERROR = error;
+    if (operation->code != MPI_SUCCESS)
+        remember_failure(operation);
     return MPI_SUCCESS; /* errors go by the file's error handler, not by that of a communicator */
 }
 
+/* May be called in any thread: in that of the program, or in the one that has just told MPI of the operation's end. */
 static int release(void *state)
 {
     struct api_operation *operation = state;
     leave_live(operation);
-    if (operation->code != MPI_SUCCESS && !atomic_load(&operation->abandoned)) {
-        remember_failure(operation);
-        return MPI_SUCCESS;
-    }
     pthread_mutex_lock(&live_lock);
     operation->next = released;
     released = operation;
@@ -252,6 +256,8 @@ struct api_operation *api_operation_start(struct api *api, const struct api_call
         keep_type(operation, &api->error);
     if (api->error.status == PL_OK && with_request)
         make_request(operation, &api->error);
+    operation->pending.calls_program = inner->request.staged &&
+                                       datarep_is_registered(inner->request.view->representation);
     const bool wrong = api->error.status != PL_OK;
     if (wrong && !call->together) {
         api_operation_unref(operation);

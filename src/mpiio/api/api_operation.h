@@ -20,6 +20,7 @@ struct api_operation {
     atomic_bool abandoned; /* the program will not ask: MPI_Request_free */
     bool told;             /* its failure was told by the call that started it */
     struct api_operation *next, **place; /* among the live requests */
+    struct api_operation *next_failed;   /* of those whose failure a call has to tell */
 };
 
 /* Begins it; a collective one also where this rank's arguments are wrong, since the others count on it. NULL: it was
@@ -40,7 +41,8 @@ int api_requests_live(void);
 /* MPI_Request_free: nobody will ask for its outcome. Does nothing where the request is none of ours. */
 void api_request_abandon(MPI_Request request);
 
-/* Failed operations whose requests this thread has completed since the last call, linked by `next`; to be dropped. */
+/* Failed operations whose requests this thread has completed, or looked at, since the last call, linked by
+ * `next_failed`; to be dropped. */
 struct api_operation *api_failures_take(void);
 void api_failures_drop(struct api_operation *list);
 

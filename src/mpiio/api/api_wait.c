@@ -8,11 +8,15 @@
 
 #include <string.h>
 
-/* MPICH waits without asking us: there a wait is a test that is repeated. */
+/* MPICH waits without asking us: there a wait is a test that is repeated. What is complete already lets Open MPI return
+ * without running its hook: a program may wait for such requests until another rank has done something. */
 #if PIOLET_IS_OPENMPI
-#define WAIT_UNTIL(flag, wait_call, test_call) code = wait_call
+#define WAIT_UNTIL(flag, wait_call, test_call)                                                                         \
+    pending_step();                                                                                                    \
+    code = wait_call
 #else
 #define WAIT_UNTIL(flag, wait_call, test_call)                                                                         \
+    pending_step();                                                                                                    \
     for (struct wait_pace pace = {0}; (code = test_call) == MPI_SUCCESS && !(flag);)                                   \
         if (!pending_step())                                                                                           \
     wait_turn(&pace)
@@ -24,6 +28,11 @@ static bool passive(void)
 }
 
 /* Nothing of ours is among what this call waits for; another thread may start something meanwhile. */
+#if PIOLET_IS_OPENMPI
+#define PASS(call)                                                                                                     \
+    if (passive())                                                                                                     \
+        return (call);
+#else
 #define PASS(call)                                                                                                     \
     if (passive()) {                                                                                                   \
         api_hook_enter();                                                                                              \
@@ -31,6 +40,7 @@ static bool passive(void)
         api_hook_leave();                                                                                              \
         return passed;                                                                                                 \
     }
+#endif
 
 /* A call without a request of ours may be the first of the process. */
 static void ready(const char *function)
@@ -103,7 +113,9 @@ int MPI_Request_get_status(MPI_Request request, int *flag, MPI_Status *status)
 {
     ready("MPI_Request_get_status");
     pending_step();
-    return real.Request_get_status(request, flag, status);
+    const int code = real.Request_get_status(request, flag, status);
+    api_failures_drop(api_failures_take()); /* whoever completes it tells */
+    return code;
 }
 API_ALIAS(Request_get_status);
 
@@ -138,7 +150,7 @@ static int tell_many(int code, int count, const int *indices, const MPI_Request 
         return code;
     for (int k = 0; k < count && code == MPI_SUCCESS && statuses != MPI_STATUSES_IGNORE; k++)
         statuses[k].MPI_ERROR = MPI_SUCCESS;
-    for (const struct api_operation *failed = list; failed; failed = failed->next) {
+    for (const struct api_operation *failed = list; failed; failed = failed->next_failed) {
         for (int k = 0; k < count && statuses != MPI_STATUSES_IGNORE; k++)
             if (!before || before[indices ? indices[k] : k] == failed->request) /* no memory: it may be any */
                 statuses[k].MPI_ERROR = failed->code;
@@ -175,6 +187,8 @@ int MPI_Testall(int count, MPI_Request requests[], int *flag, MPI_Status statuse
     int code = real.Testall(count, requests, flag, statuses);
     if (code != MPI_SUCCESS || *flag)
         code = tell_many(code, count, NULL, before, statuses);
+    else
+        api_failures_drop(api_failures_take()); /* the call that completes them tells */
     mem_free(before);
     return code;
 }

@@ -53,6 +53,11 @@ bool datarep_is_native(const struct datarep *rep)
     return rep->family == DATAREP_NATIVE;
 }
 
+bool datarep_is_registered(const struct datarep *rep)
+{
+    return rep->family == DATAREP_REGISTERED;
+}
+
 static pl_status check_arguments(const char *name, const struct datarep_functions *functions, struct pl_error *error)
 {
     if (!name || !*name)

@@ -22,7 +22,8 @@ struct datarep; /* immutable, and lives for ever: one may keep the pointer */
 /* PL_E_DATAREP where nobody knows the name. */
 pl_status datarep_find(const char *name, const struct datarep **ret_rep, struct pl_error *error);
 const char *datarep_name(const struct datarep *rep);
-bool datarep_is_native(const struct datarep *rep); /* native, internal: no conversion */
+bool datarep_is_native(const struct datarep *rep);     /* native, internal: no conversion */
+bool datarep_is_registered(const struct datarep *rep); /* its functions are the program's */
 
 /* MPI_Datarep_conversion_function_c, which Open MPI does not have yet. */
 typedef int datarep_conversion_large(void *userbuf, MPI_Datatype datatype, MPI_Count count, void *filebuf,

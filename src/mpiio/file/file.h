@@ -70,7 +70,8 @@ struct file {
     struct pending *queue_last;
     void *spare;           /* memory of an operation, for a rank that has no other; see api_operation.h */
     struct pending *split; /* the split collective that was begun and not ended */
-    atomic_int under_way;  /* operations that have not come to their end */
+    atomic_int under_way;  /* operations that have not come to their end, */
+    atomic_int together;   /* and the collective ones of them */
     struct pl_error late;  /* a failure that other ranks have not heard of: of a collective call, or a freed request */
     bool late_heard;       /* the program of this rank knows of it */
     int64_t late_rank;     /* the first rank with one, as of the last agreement; INT64_MAX: none */

@@ -9,6 +9,7 @@
 enum { SMALL_BYTES = 4096 }; /* handing so little to a thread costs more than doing it */
 
 static atomic_int under_way;
+static atomic_uint turns; /* of program threads that stepped: while it rises, no other thread has to */
 static atomic_flag stepping = ATOMIC_FLAG_INIT; /* one thread at a time; the others leave it the work */
 
 static pthread_mutex_t lists_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -23,10 +24,21 @@ int pending_count(void)
 static void begin(struct pending *pending)
 {
     atomic_fetch_add(&pending->file->under_way, 1);
+    if (pending->together)
+        atomic_fetch_add(&pending->file->together, 1);
     atomic_fetch_add(&under_way, 1);
 }
 
 /* ---- alone ---- */
+
+static void enter_done(struct pending *pending)
+{
+    pthread_mutex_lock(&lists_lock);
+    pending->next = NULL;
+    *done_last = pending;
+    done_last = &pending->next;
+    pthread_mutex_unlock(&lists_lock);
+}
 
 static void run_alone(struct pool_work *work)
 {
@@ -35,11 +47,7 @@ static void run_alone(struct pool_work *work)
     file_settle(pending->file, MPI_COMM_NULL);
     if (operation->error.status == PL_OK)
         ship_access(pending->file, &operation->request, &pending->manner, &operation->done, &operation->error);
-    pthread_mutex_lock(&lists_lock);
-    pending->next = NULL;
-    *done_last = pending;
-    done_last = &pending->next;
-    pthread_mutex_unlock(&lists_lock);
+    enter_done(pending);
 }
 
 void pending_start_alone(struct pending *pending)
@@ -55,29 +63,38 @@ void pending_start_alone(struct pending *pending)
     }
 }
 
-/* The struct may go in `finish`, the file only when it counts none. */
+/* The struct may go in `finish`, the file as soon as it counts none: another thread may be waiting to close it. */
 static void finish(struct pending *pending)
 {
     struct file *file = pending->file;
+    const bool together = pending->together;
     pending->finish(pending);
     atomic_fetch_sub(&under_way, 1);
+    if (together)
+        atomic_fetch_sub(&file->together, 1);
     atomic_fetch_sub(&file->under_way, 1);
 }
 
-static bool finish_done(void)
+/* `program`: the calling thread is one of the program's. */
+static bool finish_done(bool program)
 {
     pthread_mutex_lock(&lists_lock);
     struct pending *list = done_first;
     done_first = NULL;
     done_last = &done_first;
     pthread_mutex_unlock(&lists_lock);
-    const bool some = list != NULL;
+    bool some = false;
     while (list) {
         struct pending *pending = list;
         list = pending->next;
-        while (!pool_is_done(&pending->work)) /* the thread has still to leave it: a few instructions */
+        if (pending->calls_program && !program) {
+            enter_done(pending);
+            continue;
+        }
+        while (!pending->together && !pool_is_done(&pending->work)) /* the thread has still to leave it: soon */
             ;
         finish(pending);
+        some = true;
     }
     return some;
 }
@@ -104,41 +121,47 @@ void pending_start_together(struct pending *pending)
     pending_step();
 }
 
-/* Takes the first out of the queue, and the file out of the list where it was the last. */
-static void leave_queue(struct file *file)
+/* Takes the first out of the queue, and the file out of the list where it was the last. Returns the next one. */
+static struct pending *leave_queue(struct file *file)
 {
     pthread_mutex_lock(&lists_lock);
-    file->queue = file->queue->next;
-    if (!file->queue) {
+    struct pending *next = file->queue->next;
+    file->queue = next;
+    if (!next) {
         struct file **place = &active;
         while (*place != file)
             place = &(*place)->next_active;
         *place = file->next_active;
     }
     pthread_mutex_unlock(&lists_lock);
+    return next;
 }
 
-static bool step_file(struct file *file)
+/* The file has a queue. Behind the end of its last operation it may be gone. */
+static bool step_file(struct file *file, bool program)
 {
     bool moved = false;
-    for (;;) {
-        pthread_mutex_lock(&lists_lock);
-        struct pending *pending = file->queue;
-        pthread_mutex_unlock(&lists_lock);
-        if (!pending)
-            return moved;
+    pthread_mutex_lock(&lists_lock);
+    struct pending *pending = file->queue;
+    pthread_mutex_unlock(&lists_lock);
+    while (pending) {
         if (!pending->started)
             collective_start(&pending->operation);
         pending->started = true;
         if (collective_step(&pending->operation) == STEP_PENDING)
             return moved;
-        leave_queue(file);
-        finish(pending);
+        struct pending *next = leave_queue(file);
+        if (pending->calls_program && !program)
+            enter_done(pending);
+        else
+            finish(pending);
+        pending = next;
         moved = true;
     }
+    return moved;
 }
 
-static bool step_files(void)
+static bool step_files(bool program)
 {
     bool moved = false;
     pthread_mutex_lock(&lists_lock);
@@ -146,7 +169,7 @@ static bool step_files(void)
     while (file) {
         struct file *next = file->next_active; /* only this thread takes files out */
         pthread_mutex_unlock(&lists_lock);
-        moved = step_file(file) || moved;
+        moved = step_file(file, program) || moved;
         pthread_mutex_lock(&lists_lock);
         file = next;
     }
@@ -154,14 +177,32 @@ static bool step_files(void)
     return moved;
 }
 
-bool pending_step(void)
+static bool step_all(bool program)
 {
-    if (pending_count() == 0 || atomic_flag_test_and_set(&stepping))
+    if (atomic_flag_test_and_set(&stepping))
         return false;
-    bool moved = finish_done();
-    moved = step_files() || moved;
+    bool moved = finish_done(program);
+    moved = step_files(program) || moved;
     atomic_flag_clear(&stepping);
     return moved;
+}
+
+bool pending_step(void)
+{
+    if (pending_count() == 0)
+        return false;
+    atomic_fetch_add_explicit(&turns, 1, memory_order_relaxed);
+    return step_all(true);
+}
+
+bool pending_step_in_thread(void)
+{
+    return pending_count() > 0 && step_all(false);
+}
+
+unsigned pending_turns(void)
+{
+    return atomic_load_explicit(&turns, memory_order_relaxed);
 }
 
 /* ---- waiting ---- */
@@ -169,15 +210,9 @@ bool pending_step(void)
 void pending_drain(struct file *file)
 {
     struct wait_pace pace = {0};
-    for (;;) {
-        pthread_mutex_lock(&lists_lock);
-        const bool empty = file->queue == NULL;
-        pthread_mutex_unlock(&lists_lock);
-        if (empty)
-            return;
+    while (atomic_load(&file->together) > 0)
         if (!pending_step())
             wait_turn(&pace);
-    }
 }
 
 void pending_finish(struct file *file)

@@ -2,9 +2,8 @@
  *
  * An operation of one rank alone is work for a thread. Collective ones wait in the queue of their file, and only the
  * first is stepped: so all ranks do them in the order in which they were started, whatever the order in which the
- * program waits for them. Stepping happens in the program's own threads (under MPICH, inside of some
- * blocking calls, in one of ours): in waits and tests, in blocking calls of MPI,
- * wherever MPI makes progress. */
+ * program waits for them. The program's threads step them in waits, in tests and wherever MPI makes progress, and a
+ * thread of ours where they do not (api_hook.h). */
 #ifndef PIOLET_MPIIO_PENDING_PENDING_H
 #define PIOLET_MPIIO_PENDING_PENDING_H
 
@@ -16,6 +15,8 @@ struct pending {
     struct access_manner manner;
     struct collective operation; /* its request, outcome and bytes done; of an operation alone no more than these */
     bool together, started;
+    bool calls_program; /* its end calls functions of the program: a thread of ours leaves that to one of the program's
+                         */
     /* Called once, by the thread that steps, when the operation has come to its end. The struct may go then. */
     void (*finish)(struct pending *pending);
     struct pool_work work;
@@ -28,9 +29,11 @@ void pending_start_together(struct pending *pending);
 
 /* Goes on with everything that is pending, without waiting. Cheap where nothing is. False: nothing has moved. */
 bool pending_step(void);
+bool pending_step_in_thread(void); /* the same, in a thread of ours */
 
-/* How many are under way. */
+/* How many are under way, and a number that changes when a thread of the program steps them. */
 int pending_count(void);
+unsigned pending_turns(void);
 
 /* Until the file has no collective operation under way any more: every collective call on a file begins with it. */
 void pending_drain(struct file *file);

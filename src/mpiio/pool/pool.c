@@ -1,5 +1,7 @@
 #include "mpiio/pool/pool.h"
 
+#include "mpi/wait.h"
+
 #include <pthread.h>
 #include <signal.h>
 #include <sys/resource.h>
@@ -40,6 +42,7 @@ static struct pool_work *next_work(void)
 static void *serve(void *unused)
 {
     (void)unused;
+    wait_steps_nothing();
     pthread_mutex_lock(&lock);
     for (struct pool_work *work; (work = next_work());) {
         pthread_mutex_unlock(&lock);
