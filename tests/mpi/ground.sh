@@ -13,7 +13,7 @@ command -v "$compiler" >/dev/null || skip "$compiler is not installed"
 flags=(-std=c11 -D_GNU_SOURCE -Wall -Wextra -Werror -g -I"$SOURCE/src" "-DPIOLET_MPI_NAME=\"$PIOLET_MPI\"")
 [ "$PIOLET_MPI" != openmpi ] || flags+=(-DPIOLET_IS_OPENMPI=1)
 [ -z "${PIOLET_SANITIZE:-}" ] || flags+=("-fsanitize=$PIOLET_SANITIZE" -fno-sanitize-recover=all)
-sources=("$SOURCE"/src/mpi/{real,wait,agree,node}.c "$SOURCE/src/base/status.c" "$SOURCE/tests/mpi/ground.c")
+sources=("$SOURCE"/src/mpi/{real,wait,agree,node}.c "$SOURCE"/src/base/{address_space,cgroup,size_limit,status}.c "$SOURCE/tests/mpi/ground.c")
 expect_exit 0 "$compiler" "${flags[@]}" "${sources[@]}" -o "$TMP/ground" -ldl -pthread
 
 expect_exit 0 mpirun_n 2 "$TMP/ground" wait

@@ -1,4 +1,5 @@
 /* Starting MPI: the moment to refuse combinations that look right and are not. Ending it: nothing of ours goes on. */
+#include "mpi/comm.h"
 #include "mpi/launcher.h"
 #include "mpi/real.h"
 #include "mpi/service.h"
@@ -17,6 +18,7 @@ static void begin(int code)
 #if !PIOLET_IS_OPENMPI
     api_hook_install();
 #endif
+    comm_begin();
     int size = 1;
     struct pl_error error = {0};
     if (code != MPI_SUCCESS || real.Comm_size(MPI_COMM_WORLD, &size) != MPI_SUCCESS ||
