@@ -5,6 +5,7 @@
 #include <stdatomic.h>
 #include <sys/resource.h>
 #include <time.h>
+#include <unistd.h>
 
 bool size_limit_bytes(unsigned long long *ret_bytes)
 {
@@ -48,4 +49,15 @@ void size_limit_leave(const struct size_limit *limit, bool passed)
             continue;
     }
     pthread_sigmask(SIG_SETMASK, &limit->before, NULL);
+}
+
+int size_limit_truncate(int fd, off_t bytes)
+{
+    struct size_limit limit;
+    size_limit_look();
+    size_limit_enter(&limit);
+    const int outcome = ftruncate(fd, bytes), code = errno;
+    size_limit_leave(&limit, outcome != 0 && code == EFBIG);
+    errno = code;
+    return outcome;
 }

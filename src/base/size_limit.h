@@ -4,6 +4,7 @@
 
 #include <signal.h>
 #include <stdbool.h>
+#include <sys/types.h>
 
 /* False where there is none. */
 bool size_limit_bytes(unsigned long long *ret_bytes);
@@ -20,5 +21,8 @@ struct size_limit {
 };
 void size_limit_enter(struct size_limit *limit);
 void size_limit_leave(const struct size_limit *limit, bool passed);
+
+/* ftruncate(2), guarded so: the limit holds for files in memory, too. Looks for a limit itself. */
+int size_limit_truncate(int fd, off_t bytes);
 
 #endif

@@ -1,8 +1,12 @@
 #include "mpi/node.h"
 
+#include "base/address_space.h"
+#include "base/cgroup.h"
+#include "base/size_limit.h"
 #include "mpi/real.h"
 #include "mpi/wait.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdint.h>
@@ -10,12 +14,20 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/shm.h>
 #include <time.h>
 #include <unistd.h>
 
+enum {
+    GROUP_PART = 8, /* a segment takes at most this part of the memory that is left to all processes of the node, */
+    SPACE_PART = 4  /* and this one of a rank's address space */
+};
+
 /* What the first rank of a node tells the others of it. */
 struct invitation {
-    int64_t pid, fd; /* fd < 0: there is no segment */
+    int64_t pid, fd;  /* fd < 0: it is not there */
+    int64_t attached; /* number of a segment of System V; < 0: it is none */
+    int64_t choice;   /* of the sizes */
     int64_t leader;
     uint64_t nonce;
 };
@@ -27,89 +39,163 @@ static uint64_t fresh_nonce(const void *salt)
     return ((uint64_t)now.tv_nsec << 32) ^ (uint64_t)now.tv_sec ^ ((uint64_t)getpid() << 20) ^ (uintptr_t)salt ^ 1;
 }
 
+/* ---- two kinds of memory ---- */
+
 static void *map(int fd, size_t bytes)
 {
     void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     return memory == MAP_FAILED ? NULL : memory;
 }
 
-static void found_segment(struct node *node, struct invitation *ret_invitation)
+/* A limit of file size holds for it, too. */
+static bool found_file(struct node *node, struct invitation *invitation)
 {
-    ret_invitation->pid = getpid();
-    ret_invitation->nonce = fresh_nonce(node);
     const int fd = memfd_create("piolet", MFD_CLOEXEC);
     if (fd < 0)
-        return;
-    if (ftruncate(fd, (off_t)node->bytes) == 0)
-        node->segment = map(fd, node->bytes);
+        return false;
+    node->segment = size_limit_truncate(fd, (off_t)node->bytes) == 0 ? map(fd, node->bytes) : NULL;
     if (!node->segment) {
         close(fd);
-        return;
+        return false;
     }
-    memcpy(node->segment, &ret_invitation->nonce, sizeof ret_invitation->nonce);
-    ret_invitation->fd = fd;
+    invitation->fd = fd;
+    return true;
 }
 
-static void join_segment(struct node *node, const struct invitation *invitation)
+static void *attach(int64_t number)
 {
-    if (invitation->fd < 0)
-        return;
+    void *memory = shmat((int)number, NULL, 0);
+    return memory == (void *)-1 ? NULL : memory; /* NOLINT(performance-no-int-to-ptr) */
+}
+
+/* Neither a descriptor nor a limit of file size matters to it. Linux lets others attach what is marked already. */
+static bool found_attached(struct node *node, struct invitation *invitation)
+{
+    const int number = shmget(IPC_PRIVATE, node->bytes, IPC_CREAT | 0600);
+    if (number < 0)
+        return false;
+    node->segment = attach(number);
+    shmctl(number, IPC_RMID, NULL);
+    if (!node->segment)
+        return false;
+    node->attached = true;
+    invitation->attached = number;
+    return true;
+}
+
+static void found_segment(struct node *node, const size_t *sizes, int count, struct invitation *ret_invitation)
+{
+    const bool accounted = address_space_is_accounted(); /* then System V's is set aside as a whole */
+    ret_invitation->pid = getpid();
+    ret_invitation->nonce = fresh_nonce(node);
+    for (int i = node->choice; i < count && !node->segment; i++) {
+        node->bytes = sizes[i];
+        ret_invitation->choice = i;
+        if ((accounted || !found_file(node, ret_invitation)) && !found_attached(node, ret_invitation))
+            continue;
+        memcpy(node->segment, &ret_invitation->nonce, sizeof ret_invitation->nonce);
+    }
+}
+
+static void *open_file_of(const struct invitation *invitation, size_t bytes, bool *ret_refused)
+{
     char path[64];
     snprintf(path, sizeof path, "/proc/%lld/fd/%lld", (long long)invitation->pid, (long long)invitation->fd);
     const int fd = open(path, O_RDWR | O_CLOEXEC);
+    *ret_refused = fd < 0 && (errno == EACCES || errno == EPERM);
     if (fd < 0)
-        return;
-    void *memory = lseek(fd, 0, SEEK_END) == (off_t)node->bytes ? map(fd, node->bytes) : NULL;
+        return NULL;
+    void *memory = lseek(fd, 0, SEEK_END) == (off_t)bytes ? map(fd, bytes) : NULL;
     close(fd);
-    if (memory && memcmp(memory, &invitation->nonce, sizeof invitation->nonce) != 0) {
-        munmap(memory, node->bytes); /* another process of that number, in another namespace */
-        memory = NULL;
+    return memory;
+}
+
+static void join_segment(struct node *node, const size_t *sizes, const struct invitation *invitation)
+{
+    node->choice = (int)invitation->choice;
+    node->bytes = sizes[node->choice];
+    node->attached = invitation->attached >= 0;
+    if (node->attached) {
+        node->segment = attach(invitation->attached);
+        node->refused = !node->segment && (errno == EACCES || errno == EPERM);
+    } else if (invitation->fd >= 0) {
+        node->segment = open_file_of(invitation, node->bytes, &node->refused);
     }
-    node->segment = memory;
+    if (node->segment && memcmp(node->segment, &invitation->nonce, sizeof invitation->nonce) != 0)
+        node_close(node); /* another process of that number, in another namespace */
 }
 
-/* Everybody has looked; the node uses the segment only where all of it saw the same. */
-static bool all_see_coll(const struct node *node, MPI_Comm comm)
+/* ---- a node ---- */
+
+/* The first of the sizes that is a small part of what is left; the last one is asked for in any case. */
+static int64_t first_affordable(const size_t *sizes, int count, bool leads)
 {
-    const int64_t mine = node->segment != NULL;
-    int64_t least = 0;
+    const uint64_t space = address_space_left() / SPACE_PART;
+    const uint64_t group = leads ? cgroup_memory_left() / GROUP_PART : UINT64_MAX;
+    int i = 0;
+    while (i + 1 < count && (sizes[i] > space || sizes[i] > group))
+        i++;
+    return i;
+}
+
+static int64_t reduce_coll(int64_t mine, MPI_Op op, MPI_Comm comm, int64_t otherwise)
+{
+    int64_t all = otherwise;
     MPI_Request request;
-    if (real.Iallreduce(&mine, &least, 1, MPI_INT64_T, MPI_MIN, comm, &request))
-        return false;
-    wait_request(&request);
-    return least == 1;
+    if (real.Iallreduce(&mine, &all, 1, MPI_INT64_T, op, comm, &request) == MPI_SUCCESS)
+        wait_request(&request);
+    return all;
 }
 
-static void share_coll(struct node *node, MPI_Comm comm, int comm_rank)
+static void share_coll(struct node *node, const size_t *sizes, int count, MPI_Comm comm, int comm_rank)
 {
-    struct invitation invitation = {.fd = -1, .leader = comm_rank};
+    struct invitation invitation = {.fd = -1, .attached = -1, .leader = comm_rank};
+    node->choice = (int)reduce_coll(first_affordable(sizes, count, node->rank == 0), MPI_MAX, comm, 0);
     if (node->rank == 0)
-        found_segment(node, &invitation);
+        found_segment(node, sizes, count, &invitation);
     MPI_Request request;
     if (real.Ibcast(&invitation, sizeof invitation, MPI_BYTE, 0, comm, &request) == MPI_SUCCESS)
         wait_request(&request);
     node->leader = (int)invitation.leader;
-    if (node->rank != 0)
-        join_segment(node, &invitation);
-    const bool shared = all_see_coll(node, comm);
-    if (node->rank == 0 && invitation.fd >= 0) {
+    if (node->rank == 0)
+        node->choice = (int)invitation.choice;
+    else
+        join_segment(node, sizes, &invitation);
+    /* Everybody has looked; the node uses the segment only where all of it saw the same. */
+    const bool shared = reduce_coll(node->segment != NULL, MPI_MIN, comm, 0) == 1;
+    if (node->rank == 0 && node->segment)
         memset(node->segment, 0, sizeof invitation.nonce);
+    if (node->rank == 0 && invitation.fd >= 0)
         close((int)invitation.fd);
-    }
     if (!shared)
         node_close(node);
 }
 
 static void count_nodes_coll(struct node *node, MPI_Comm comm)
 {
-    const int64_t mine[2] = {node->rank == 0, node->segment ? 0 : 1};
-    int64_t sum[2] = {0, 1};
+    const int64_t mine[3] = {node->rank == 0, node->segment ? 0 : 1, node->refused};
+    int64_t sum[3] = {0, 1, 0};
     MPI_Request request;
-    if (real.Iallreduce(mine, sum, 2, MPI_INT64_T, MPI_SUM, comm, &request) == MPI_SUCCESS)
+    if (real.Iallreduce(mine, sum, 3, MPI_INT64_T, MPI_SUM, comm, &request) == MPI_SUCCESS)
         wait_request(&request);
     node->count = (int)sum[0];
     node->everywhere = sum[1] == 0;
+    node->refused = sum[2] > 0;
     node->alone = sum[0] == 1 && sum[1] == 0;
+    if (node->everywhere && !node->alone)
+        node->choice = (int)reduce_coll(node->choice, MPI_MAX, comm, node->choice);
+}
+
+/* Nobody to share with. */
+static void stand_alone(struct node *node, const size_t *sizes, int count)
+{
+    for (int i = (int)first_affordable(sizes, count, true); i < count && !node->segment; i++) {
+        void *memory = mmap(NULL, sizes[i], PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        node->segment = memory == MAP_FAILED ? NULL : memory;
+        node->bytes = sizes[i];
+        node->choice = i;
+    }
+    node->alone = node->everywhere = node->segment != NULL;
 }
 
 /* PIOLET_NODE_RANKS=n: nodes are taken to have at most n ranks, such as those of one NUMA domain. */
@@ -133,13 +219,11 @@ static int split_coll(MPI_Comm comm, int comm_rank, MPI_Comm *ret_node)
     return code;
 }
 
-void node_open_coll(MPI_Comm comm, int comm_rank, int comm_size, size_t bytes, struct node *ret_node)
+void node_open_coll(MPI_Comm comm, int comm_rank, int comm_size, const size_t *sizes, int count, struct node *ret_node)
 {
-    *ret_node = (struct node){.size = 1, .count = 1, .bytes = bytes};
+    *ret_node = (struct node){.size = 1, .count = 1};
     if (comm_size == 1) {
-        void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-        ret_node->segment = memory == MAP_FAILED ? NULL : memory;
-        ret_node->alone = ret_node->everywhere = ret_node->segment != NULL;
+        stand_alone(ret_node, sizes, count);
         return;
     }
     MPI_Comm node_comm;
@@ -154,14 +238,16 @@ void node_open_coll(MPI_Comm comm, int comm_rank, int comm_size, size_t bytes, s
     }
     real.Comm_rank(node_comm, &ret_node->rank);
     real.Comm_size(node_comm, &ret_node->size);
-    share_coll(ret_node, node_comm, comm_rank);
+    share_coll(ret_node, sizes, count, node_comm, comm_rank);
     real.Comm_free(&node_comm);
     count_nodes_coll(ret_node, comm);
 }
 
 void node_close(struct node *node)
 {
-    if (node->segment)
+    if (node->segment && node->attached)
+        shmdt(node->segment);
+    else if (node->segment)
         munmap(node->segment, node->bytes);
     node->segment = NULL;
 }

@@ -13,16 +13,23 @@ struct node {
     int leader;      /* the communicator's rank that is the first of this node */
     int count;       /* nodes that the communicator spans */
     bool everywhere; /* each node has a segment that all of its ranks see */
+    bool refused;    /* on some node a rank may not open the segment of another: it is another user's */
     bool alone;      /* the whole communicator is on this node, and its segment is seen by all */
     void *segment;   /* NULL where these ranks cannot share memory: they use messages */
     size_t bytes;
+    bool attached; /* how it is given back: shmdt(2), not munmap(2) */
+    int choice;    /* the size that every node has: sizes[choice] bytes at least; where `everywhere` holds */
 };
 
-/* Every rank of `comm` calls it. A segment of `bytes` zeroed bytes for each node: anonymous memory of the node's first
- * rank, opened by the others through /proc, so that nothing has to be cleaned up, whatever kills the job. That the
- * ranks really see the same memory is proved by a number that is read through it (containers and namespaces can make
- * MPI believe otherwise). No failure: where memory cannot be shared, segment is NULL. */
-void node_open_coll(MPI_Comm comm, int comm_rank, int comm_size, size_t bytes, struct node *ret_node);
+/* Every rank of `comm` calls it. A segment of zeroed bytes for each node, of the first of `sizes` (in falling order)
+ * that can be had: anonymous memory of the node's first rank, opened by the others through /proc, or memory of System V
+ * that is marked for removal before anybody else hears of it, so that nothing has to be cleaned up, whatever kills the
+ * job. That the ranks really see the same memory is proved by a number that is read through it (containers and
+ * namespaces can make MPI believe otherwise). No failure: where memory cannot be shared, segment is NULL.
+ *
+ * Most of a segment is never touched; but what is touched must be there, since whoever touches a page that the system
+ * cannot give is ended by it. So it is a small part of what is left to the node's control group and to each rank. */
+void node_open_coll(MPI_Comm comm, int comm_rank, int comm_size, const size_t *sizes, int count, struct node *ret_node);
 void node_close(struct node *node);
 
 #endif

@@ -21,6 +21,7 @@
 #include "mpi/wait.h"
 
 enum { MESSAGE_BYTES = 100000, SEGMENT_BYTES = 4096 };
+static const size_t SEGMENT_SIZE = SEGMENT_BYTES;
 
 static int rank, ranks, failures;
 
@@ -55,7 +56,7 @@ static void check_wait(bool bare)
     MPI_Comm ours;
     struct node node;
     MPI_Comm_dup(MPI_COMM_WORLD, &ours);
-    node_open_coll(MPI_COMM_WORLD, rank, ranks, SEGMENT_BYTES, &node);
+    node_open_coll(MPI_COMM_WORLD, rank, ranks, &SEGMENT_SIZE, 1, &node);
     if (!node.segment) {
         complain("no segment on ranks", node.size, ranks);
         return;
@@ -181,7 +182,7 @@ static void check_node(void)
     struct node node;
     for (int round = 1; round <= 20; round++) {
         const size_t bytes = (size_t)round * SEGMENT_BYTES;
-        node_open_coll(MPI_COMM_WORLD, rank, ranks, bytes, &node);
+        node_open_coll(MPI_COMM_WORLD, rank, ranks, &bytes, 1, &node);
         expect("ranks on the node", node.size, ranks);
         expect("nodes", node.count, 1);
         expect("alone", node.alone, 1);
@@ -215,7 +216,7 @@ static void check_node_part(void)
     MPI_Comm_split(MPI_COMM_WORLD, rank % 2, -rank, &part);
     MPI_Comm_rank(part, &part_rank);
     MPI_Comm_size(part, &part_size);
-    node_open_coll(part, part_rank, part_size, SEGMENT_BYTES, &node);
+    node_open_coll(part, part_rank, part_size, &SEGMENT_SIZE, 1, &node);
     expect("ranks of the part", node.size, part_size);
     expect("rank in the part", node.rank, part_rank);
     if (node.segment) {
@@ -232,7 +233,7 @@ static void check_node_part(void)
 static void check_apart(void)
 {
     struct node node;
-    node_open_coll(MPI_COMM_WORLD, rank, ranks, SEGMENT_BYTES, &node);
+    node_open_coll(MPI_COMM_WORLD, rank, ranks, &SEGMENT_SIZE, 1, &node);
     expect("a segment that not all can see", node.segment != NULL, 0);
     expect("alone", node.alone, 0);
     node_close(&node);

@@ -331,14 +331,14 @@ static void ring_open(int rank)
 {
     const int nodes = job.ranks / NODE_RANKS, node = rank / NODE_RANKS;
     if (rank % NODE_RANKS == 0) {
-        job.segment[node] = mmap(NULL, ring_segment_bytes(NODE_RANKS, nodes), PROT_READ | PROT_WRITE,
+        job.segment[node] = mmap(NULL, ring_segment_bytes(NODE_RANKS, nodes, RING_CAPACITY_MAX), PROT_READ | PROT_WRITE,
                                  MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
         assert_ptr_not_equal(job.segment[node], MAP_FAILED);
     }
     const struct node place = {
         .rank = rank % NODE_RANKS, .size = NODE_RANKS, .leader = node * NODE_RANKS, .count = nodes, .everywhere = true};
     struct member *member = &job.member[rank];
-    ok(ring_new(job.segment[node], place.rank, NODE_RANKS, nodes, &member->ring, &error));
+    ok(ring_new(job.segment[node], RING_CAPACITY_MAX, place.rank, NODE_RANKS, nodes, &member->ring, &error));
     error = fine;
     ok(ring_port_open_coll(member->ring, fake_comm(0, rank), &place, &error));
 }
@@ -397,7 +397,7 @@ static void close_rings(void)
     for (int i = 0; i < job.ranks; i++)
         ring_free(job.member[i].ring);
     for (int i = 0; i < job.ranks / NODE_RANKS; i++)
-        munmap(job.segment[i], ring_segment_bytes(NODE_RANKS, job.ranks / NODE_RANKS));
+        munmap(job.segment[i], ring_segment_bytes(NODE_RANKS, job.ranks / NODE_RANKS, RING_CAPACITY_MAX));
     job_close();
 }
 

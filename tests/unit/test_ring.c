@@ -68,7 +68,7 @@ static void job_open(int ranks)
 {
     memset(&job, 0, sizeof job);
     job.ranks = ranks;
-    job.memory_bytes = ring_segment_bytes(ranks, 1);
+    job.memory_bytes = ring_segment_bytes(ranks, 1, RING_CAPACITY_MAX);
     job.memory = mmap(NULL, job.memory_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1,
                       0);
     assert_ptr_not_equal(job.memory, MAP_FAILED);
@@ -78,7 +78,7 @@ static void job_open(int ranks)
     close(fd);
     ok(storage_open(job.path, 02 /* O_RDWR */, 0, &job.storage, &error));
     for (int i = 0; i < ranks; i++)
-        ok(ring_new(job.memory, i, ranks, 1, &job.member[i].ring, &error));
+        ok(ring_new(job.memory, RING_CAPACITY_MAX, i, ranks, 1, &job.member[i].ring, &error));
 }
 
 static void job_close(void)
@@ -354,7 +354,8 @@ static void many_ranks(void **unused)
     }
     if (each[2] > each[0] + 1024)
         fail_msg("a rank takes %zu bytes among 16, %zu among %d", each[0], each[2], RANKS_MAX);
-    const size_t more = ring_segment_bytes(RANKS_MAX, RANKS_MAX) - ring_segment_bytes(16, 16);
+    const size_t more = ring_segment_bytes(RANKS_MAX, RANKS_MAX, RING_CAPACITY_MAX) -
+                        ring_segment_bytes(16, 16, RING_CAPACITY_MAX);
     assert_true(more <= (RANKS_MAX - 16) * 512); /* of the node's segment, for each rank and node */
 }
 

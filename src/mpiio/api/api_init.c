@@ -1,4 +1,5 @@
 /* Starting MPI: the moment to refuse combinations that look right and are not. Ending it: nothing of ours goes on. */
+#include "mpi/comm.h"
 #include "mpi/launcher.h"
 #include "mpi/real.h"
 #include "mpi/service.h"
@@ -20,6 +21,7 @@ static void begin(int code)
     int size = 1;
     struct pl_error error = {0};
     begun = code == MPI_SUCCESS;
+    comm_begin();
     api_hook_install();
     if (code != MPI_SUCCESS || real.Comm_size(MPI_COMM_WORLD, &size) != MPI_SUCCESS ||
         launcher_check(size, "this program", &error) == PL_OK)

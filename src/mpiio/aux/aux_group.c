@@ -1,4 +1,7 @@
 /* The memory that ranks and auxiliary processes share, and who of them is alive. */
+#include "base/address_space.h"
+#include "base/cgroup.h"
+#include "base/size_limit.h"
 #include "mpi/wait.h"
 #include "mpiio/aux/aux_core.h"
 #include "mpiio/mem.h"
@@ -42,7 +45,8 @@ static int make_memory(size_t bytes)
         return -1;
     const int fd = fcntl(made, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
     close(made);
-    if (fd >= 0 && ftruncate(fd, (off_t)bytes) == 0)
+    if (fd >= 0 && size_limit_truncate(fd, (off_t)bytes) == 0 &&
+        (!address_space_is_accounted() || fallocate(fd, 0, 0, (off_t)bytes) == 0))
         return fd;
     if (fd >= 0)
         close(fd);
@@ -58,22 +62,43 @@ void aux_group_drop(struct aux_group *group)
     mem_free(group);
 }
 
+/* Few places in the queues, and a small part of the memory that is left to this node's processes: a page that the
+ * system cannot give would end whoever touches it. */
+static int64_t slots_affordable(int processes, int64_t bytes_each)
+{
+    enum { PART = 8, SLOTS_LEAST = 2 };
+    const int64_t slot_bytes = (int64_t)sizeof(struct aux_slot) + AUX_CHUNK / 8 + AUX_CHUNK;
+    const uint64_t most = cgroup_memory_left() / PART / (uint64_t)processes;
+    const int64_t slots = ((uint64_t)bytes_each < most ? bytes_each : (int64_t)most) / slot_bytes;
+    return slots > SLOTS_LEAST ? slots : SLOTS_LEAST;
+}
+
+/* With fewer places where a limit of the process allows no more; false: not even so. */
+static bool make_shared(struct aux_group *group, int processes, int64_t *slots)
+{
+    for (;; *slots /= 2) {
+        group->bytes = aux_shared_bytes(processes, *slots);
+        group->fd = make_memory(group->bytes);
+        group->shared = group->fd < 0 ? NULL : map(group->fd, group->bytes);
+        if (group->shared || *slots < 4)
+            return group->shared != NULL;
+        if (group->fd >= 0)
+            close(group->fd);
+    }
+}
+
 struct aux_group *aux_group_new(int processes, int64_t bytes_each, struct pl_error *error)
 {
-    const int64_t slot_bytes = (int64_t)sizeof(struct aux_slot) + AUX_CHUNK / 8 + AUX_CHUNK;
-    const int64_t slots = bytes_each / slot_bytes > 2 ? bytes_each / slot_bytes : 2;
-    const size_t bytes = aux_shared_bytes(processes, slots);
+    int64_t slots = slots_affordable(processes, bytes_each);
     struct aux_group *group = mem_zalloc(1, sizeof *group);
     if (!group) {
         pl_fail(error, PL_E_NOMEM, "no memory for auxiliary processes");
         return NULL;
     }
-    group->bytes = bytes;
-    group->fd = make_memory(bytes);
-    group->shared = group->fd < 0 ? NULL : map(group->fd, bytes);
-    if (!group->shared || getrandom(&group->shared->nonce, sizeof group->shared->nonce, 0) < 0 ||
+    if (!make_shared(group, processes, &slots) ||
+        getrandom(&group->shared->nonce, sizeof group->shared->nonce, 0) < 0 ||
         !aux_lock(group, F_RDLCK, AUX_LOCK_RANKS)) {
-        pl_fail_errno(error, errno, "making %zu bytes of memory for auxiliary processes", bytes);
+        pl_fail_errno(error, errno, "making %zu bytes of memory for auxiliary processes", group->bytes);
         aux_group_drop(group);
         return NULL;
     }

@@ -124,6 +124,7 @@ static void choose(struct file *file, const struct agree *agree, int first)
                                          .monotone = agree_least(agree, first + MONOTONE) != 0,
                                          .atomic = file->atomic,
                                          .shares = file->ring != NULL,
+                                         .refused = file->node.refused,
                                          .hints = &file->values};
     file_choose(file, &facts);
     const bool gaps = agree_least(agree, first + CONTIGUOUS) == 0 || file->writing->exchanges;

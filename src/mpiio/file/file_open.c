@@ -1,5 +1,6 @@
 #include "mpiio/file/file.h"
 
+#include "mpi/comm.h"
 #include "mpi/real.h"
 #include "mpi/wait.h"
 #include "mpiio/aux/aux.h"
@@ -126,16 +127,28 @@ static size_t ring_place(int ranks)
     return POINTER_BYTES + (order + POINTER_BYTES - 1) / POINTER_BYTES * POINTER_BYTES;
 }
 
+/* Less room for the ring, each time by half, where little memory is left. */
+enum { SEGMENT_SIZES = 11 };
+_Static_assert(RING_CAPACITY_MAX >> (SEGMENT_SIZES - 1) == RING_CAPACITY_MIN, "the last is the least");
+
+static void open_node_coll(struct file *file)
+{
+    size_t sizes[SEGMENT_SIZES];
+    for (int i = 0; i < SEGMENT_SIZES; i++)
+        sizes[i] = ring_place(file->size) + ring_segment_bytes(file->size, file->size, RING_CAPACITY_MAX >> i);
+    node_open_coll(file->comm, file->rank, file->size, sizes, SEGMENT_SIZES, &file->node);
+}
+
 static void set_up_rest_coll(struct file *file, int64_t size, struct pl_error *error)
 {
-    const size_t ring_at = ring_place(file->size), bytes = ring_at + ring_segment_bytes(file->size, file->size);
-    node_open_coll(file->comm, file->rank, file->size, bytes, &file->node);
+    open_node_coll(file);
     const struct node *node = &file->node;
     struct pl_error own = {0};
     shared_open_coll(&file->shared, node, node->segment, file->comm, file->rank, &own);
     shared_order_open(&file->order, node->alone ? (char *)node->segment + POINTER_BYTES : NULL, file->rank, file->size);
     if (node->everywhere)
-        ring_new((char *)node->segment + ring_at, node->rank, node->size, node->count, &file->ring, &own);
+        ring_new((char *)node->segment + ring_place(file->size), RING_CAPACITY_MAX >> node->choice, node->rank,
+                 node->size, node->count, &file->ring, &own);
     if (node->everywhere && node->count > 1)
         ring_port_open_coll(file->ring, file->comm, node, &own);
     if (own.status != PL_OK && error->status == PL_OK)
@@ -153,6 +166,7 @@ static void choose_first(struct file *file)
                                          .piece_bytes = INT64_MAX,
                                          .monotone = true,
                                          .shares = file->ring != NULL,
+                                         .refused = file->node.refused,
                                          .hints = &file->values};
     file_choose(file, &facts);
     file->lock_writes = file_may_sieve_writes(file) && file->writing->exchanges;
@@ -240,16 +254,16 @@ pl_status file_open_coll(MPI_Comm comm, const char *name, int amode, MPI_Info in
     pthread_mutex_init(&file->lock, NULL);
     pthread_rwlock_init(&file->ship_lock, NULL);
     prefetch_memory_init(&file->prefetch);
-    MPI_Request request;
-    int code = real.Comm_idup(comm, &file->comm, &request);
-    if (code == MPI_SUCCESS)
-        code = wait_request(&request);
+    file->comm = MPI_COMM_NULL;
+    if (comm_ready_coll(comm, error) != PL_OK) {
+        let_go_coll(file);
+        return error->status;
+    }
+    const int code = comm_dup_coll(comm, &file->comm);
     if (code != MPI_SUCCESS) {
-        file->comm = MPI_COMM_NULL;
         let_go_coll(file);
         return error_from_mpi(code, "duplicating the communicator", error);
     }
-    real.Comm_set_errhandler(file->comm, MPI_ERRORS_RETURN);
     real.Comm_rank(file->comm, &file->rank);
     real.Comm_size(file->comm, &file->size);
     *error = *own;

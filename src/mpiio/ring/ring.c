@@ -5,6 +5,7 @@
 #include "mpiio/mem.h"
 #include "mpiio/ring/ring_core.h"
 
+#include <assert.h>
 #include <limits.h>
 #include <sched.h>
 #include <stddef.h>
@@ -20,19 +21,22 @@ static size_t head_bytes(int ranks, int nodes)
     return (bytes + RING_PAGE - 1) / RING_PAGE * RING_PAGE;
 }
 
-size_t ring_segment_bytes(int ranks, int nodes)
+size_t ring_segment_bytes(int ranks, int nodes, int64_t capacity)
 {
-    return head_bytes(ranks, nodes) + (size_t)RING_BYTES_MAX / 8 + (size_t)RING_BYTES_MAX;
+    return head_bytes(ranks, nodes) + (size_t)capacity / 8 + (size_t)capacity;
 }
 
-pl_status ring_new(void *memory, int rank, int ranks, int nodes, struct ring **ret_ring, struct pl_error *error)
+pl_status ring_new(void *memory, int64_t capacity, int rank, int ranks, int nodes, struct ring **ret_ring,
+                   struct pl_error *error)
 {
+    assert(capacity >= RING_CAPACITY_MIN && capacity <= RING_CAPACITY_MAX);
     struct ring *ring = mem_zalloc(1, sizeof *ring);
     if (!ring)
         return pl_fail(error, PL_E_NOMEM, "no memory for collective access");
     ring->shared = memory;
     ring->covers = (uint64_t *)((char *)memory + head_bytes(ranks, nodes));
-    ring->blocks = (char *)ring->covers + RING_BYTES_MAX / 8;
+    ring->blocks = (char *)ring->covers + capacity / 8;
+    ring->capacity = capacity;
     ring->rank = rank;
     ring->ranks = ranks;
     ring->nodes = nodes;

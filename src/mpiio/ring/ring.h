@@ -17,12 +17,17 @@
 
 struct ring; /* one rank's end of it */
 
+/* Bytes of all blocks together, at most: a power of two. */
+#define RING_CAPACITY_MIN ((int64_t)64 << 10)
+#define RING_CAPACITY_MAX ((int64_t)64 << 20)
+
 /* Bytes of the node's segment for so many ranks on it, and nodes: address space, most of it never touched. */
-size_t ring_segment_bytes(int ranks, int nodes);
+size_t ring_segment_bytes(int ranks, int nodes, int64_t capacity);
 
 /* `rank` of `ranks` on this one of `nodes` nodes; several need ring_port_open_coll() too. `memory`: that many bytes of
- * the segment, zeroed, aligned to a page. */
-pl_status ring_new(void *memory, int rank, int ranks, int nodes, struct ring **ret_ring, struct pl_error *error);
+ * the segment, zeroed, aligned to a page. The capacity is the same on all nodes. */
+pl_status ring_new(void *memory, int64_t capacity, int rank, int ranks, int nodes, struct ring **ret_ring,
+                   struct pl_error *error);
 void ring_free(struct ring *ring); /* accepts NULL */
 
 /* What a call needs to know of its file; the same on all ranks, but for what belongs to the rank itself. */

@@ -12,8 +12,7 @@
 #include <stdint.h>
 
 enum { RING_SLOTS_MAX = 16, RING_LINE = 64, RING_PAGE = 4096, RING_CORES = 1024, RING_CLASSES = 12 };
-#define RING_BYTES_MAX ((int64_t)64 << 20) /* of all blocks together */
-#define RING_END       INT64_MAX           /* a cursor behind everything */
+#define RING_END INT64_MAX /* a cursor behind everything */
 
 /* ---- in shared memory: of one call, and overwritten only by who opens the next: all ranks have entered that one,
  * and so left this ---- */
@@ -110,11 +109,12 @@ enum ring_stage { STAGE_ENTER, STAGE_MEET, STAGE_MOVE, STAGE_CLOSE, STAGE_WORDS,
 
 struct ring {
     struct ring_shared *shared;
-    char *blocks;     /* in shared memory, like */
+    char *blocks;     /* in shared memory, of `capacity` bytes, like */
     uint64_t *covers; /* the maps of what is filled */
     struct ring_span *spans;
     struct ring_port *port; /* to the agents of other nodes; NULL: this rank is no agent, or there are none */
-    int rank, ranks;        /* on the node */
+    int64_t capacity;
+    int rank, ranks; /* on the node */
     int nodes;
     int64_t calls; /* that this rank has entered */
 

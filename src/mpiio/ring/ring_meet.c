@@ -9,7 +9,7 @@ enum { SLOTS = 4, BLOCK_BYTES = 1 << 20 };
 int64_t ring_block_bytes(const struct ring *ring, int *ret_slots)
 {
     const struct ring_setup *setup = &ring->setup;
-    int64_t total = setup->buffer_bytes < RING_BYTES_MAX ? setup->buffer_bytes : RING_BYTES_MAX;
+    int64_t total = setup->buffer_bytes < ring->capacity ? setup->buffer_bytes : ring->capacity;
     total = total > SLOTS * RING_PAGE ? total : SLOTS * RING_PAGE;
     int64_t block = setup->block_bytes > 0        ? setup->block_bytes
                     : total / SLOTS < BLOCK_BYTES ? total / SLOTS
@@ -18,7 +18,7 @@ int64_t ring_block_bytes(const struct ring *ring, int *ret_slots)
         block = block > setup->unit_bytes ? block / setup->unit_bytes * setup->unit_bytes : setup->unit_bytes;
     if (ring->nodes > 1 && block > total / SLOTS) /* messages between nodes are as long */
         block = total / SLOTS;
-    block = block < RING_BYTES_MAX / 2 ? block / RING_PAGE * RING_PAGE : RING_BYTES_MAX / 2;
+    block = block < ring->capacity / 2 ? block / RING_PAGE * RING_PAGE : ring->capacity / 2;
     block = block > RING_PAGE ? block : RING_PAGE;
     const int64_t slots = total / block;
     *ret_slots = slots < 2 ? 2 : slots > RING_SLOTS_MAX ? RING_SLOTS_MAX : (int)slots;

@@ -92,7 +92,6 @@ pl_status ring_port_open_coll(struct ring *ring, MPI_Comm comm, const struct nod
         return error_from_mpi(code, "making a communicator of the nodes", error);
     if (port == MPI_COMM_NULL)
         return PL_OK;
-    real.Comm_set_errhandler(port, MPI_ERRORS_RETURN);
     if (!ring || make_port(ring, port, node->rank, agents, error) != PL_OK)
         real.Comm_free(&port);
     return error->status;

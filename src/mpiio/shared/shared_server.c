@@ -1,6 +1,7 @@
 #include "mpiio/shared/shared_server.h"
 
 #include "mpi/agree.h"
+#include "mpi/comm.h"
 #include "mpi/real.h"
 #include "mpi/service.h"
 #include "mpi/wait.h"
@@ -112,13 +113,9 @@ pl_status shared_server_open_coll(MPI_Comm comm, int rank, struct shared_server 
 {
     struct agree agree;
     MPI_Comm own = MPI_COMM_NULL;
-    MPI_Request request;
     struct shared_server *server = mem_zalloc(1, sizeof *server);
-    int code = real.Comm_idup(comm, &own, &request);
-    if (code == MPI_SUCCESS)
-        code = wait_request(&request);
+    const int code = comm_dup_coll(comm, &own);
     if (code != MPI_SUCCESS) {
-        own = MPI_COMM_NULL;
         error_from_mpi(code, "duplicating the communicator for the shared file pointer", error);
     } else if (!server) {
         pl_fail(error, PL_E_NOMEM, "no memory for the shared file pointer");

@@ -1,4 +1,5 @@
 /* What the ranks share for shipping: memory on each node, and a communicator where there are several. */
+#include "mpi/comm.h"
 #include "mpi/real.h"
 #include "mpi/wait.h"
 #include "mpiio/error/error.h"
@@ -22,7 +23,8 @@ static void stand_alone(struct node *node)
 
 static pl_status open_memory_coll(const struct file *file, struct node *ret_node, struct pl_error *error)
 {
-    node_open_coll(file->comm, file->rank, file->size, ship_segment_bytes(file->node.size), ret_node);
+    const size_t bytes = ship_segment_bytes(file->node.size);
+    node_open_coll(file->comm, file->rank, file->size, &bytes, 1, ret_node);
     if (!ret_node->segment || ret_node->size != file->node.size)
         stand_alone(ret_node);
     if (!ret_node->segment)
@@ -56,13 +58,9 @@ static const char *what_is_missing(const struct node *node, int64_t least_level)
 
 static pl_status open_messages_coll(const struct file *file, MPI_Comm *ret_comm, struct pl_error *error)
 {
-    MPI_Request request;
-    int code = real.Comm_idup(file->comm, ret_comm, &request);
-    if (code == MPI_SUCCESS)
-        code = wait_request(&request);
+    const int code = comm_dup_coll(file->comm, ret_comm);
     if (code == MPI_SUCCESS)
         return PL_OK;
-    *ret_comm = MPI_COMM_NULL;
     return error_from_mpi(code, "duplicating the communicator for data shipping", error);
 }
 

@@ -52,6 +52,8 @@ struct strategy_choice strategy_choose(const struct strategy_facts *facts)
         return alone("atomic mode");
     if (!facts->monotone)
         return alone("some view goes back, or overlaps itself");
+    if (facts->refused)
+        return alone("a rank has become another user: the MPI may not move data to or from it");
     const struct strategy *named = strategy_find(hints->strategy);
     if (named)
         return pinned(facts, named);

@@ -95,7 +95,8 @@ struct strategy_facts {
     int64_t piece_bytes; /* mean piece of the view that is cut finest */
     bool monotone;       /* of every rank */
     bool atomic;
-    bool shares; /* the ranks of each node share memory */
+    bool shares;  /* the ranks of each node share memory */
+    bool refused; /* a rank may not open another's memory, as the MPI does for long messages */
     const struct hint_values *hints;
 };
 /* What was chosen, and why: in words, of the library's own. `tune`: the strategy may find out by trying whether it is
