@@ -1,0 +1,185 @@
+#include "base/cgroup.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The names of a version's files. A number at or above NO_LIMIT is version 1's way to say that there is none. */
+struct version {
+    const char *mount_type;
+    const char *limits[2];
+    const char *usage;
+    const char *cache[2]; /* keys of memory.stat: file pages that can be given back */
+};
+static const struct version VERSION_1 = {
+    "cgroup", {"memory.limit_in_bytes", NULL}, "memory.usage_in_bytes", {"total_inactive_file", "total_active_file"}};
+static const struct version VERSION_2 = {
+    "cgroup2", {"memory.max", "memory.high"}, "memory.current", {"inactive_file", "active_file"}};
+static const uint64_t NO_LIMIT = 1ULL << 60;
+
+static uint64_t least(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+static FILE *open_below(const char *folder, const char *name)
+{
+    char path[PATH_MAX];
+    const int length = snprintf(path, sizeof path, "%s/%s", folder, name);
+    return length > 0 && (size_t)length < sizeof path ? fopen(path, "re") : NULL;
+}
+
+/* False where the file is not there, or holds a word such as "max". */
+static bool read_number(const char *folder, const char *name, uint64_t *ret_number)
+{
+    FILE *stream = name ? open_below(folder, name) : NULL;
+    if (!stream)
+        return false;
+    char text[64] = "", *end = text;
+    if (fgets(text, sizeof text, stream)) {
+        errno = 0;
+        *ret_number = strtoull(text, &end, 10);
+    }
+    fclose(stream);
+    return end != text && text[0] != '-' && errno == 0;
+}
+
+/* The sum of lines "KEY NUMBER" or "KEY: NUMBER" with one of two keys. */
+static uint64_t sum_of(FILE *stream, const char *first, const char *second)
+{
+    uint64_t sum = 0;
+    char line[256], key[128];
+    unsigned long long number;
+    while (stream && fgets(line, sizeof line, stream))
+        if (sscanf(line, "%127[^: ]%*[: ]%llu", key, &number) == 2 && (!strcmp(key, first) || !strcmp(key, second)))
+            sum += number;
+    if (stream)
+        fclose(stream);
+    return sum;
+}
+
+static uint64_t left_in_group(const struct version *version, const char *folder)
+{
+    uint64_t limit = UINT64_MAX, used = 0, number;
+    for (int i = 0; i < 2; i++)
+        if (read_number(folder, version->limits[i], &number))
+            limit = least(limit, number);
+    if (limit >= NO_LIMIT || !read_number(folder, version->usage, &used))
+        return UINT64_MAX;
+    const uint64_t cache = sum_of(open_below(folder, "memory.stat"), version->cache[0], version->cache[1]);
+    used -= least(cache, used);
+    return limit - least(used, limit);
+}
+
+/* The group `path` below the mount at `point`, and all groups above it. */
+static uint64_t left_in_groups(const struct version *version, const char *point, const char *path)
+{
+    char folder[PATH_MAX];
+    const size_t top = strlen(point);
+    const int length = snprintf(folder, sizeof folder, "%s%s", point, strcmp(path, "/") ? path : "");
+    if (length <= 0 || (size_t)length >= sizeof folder)
+        return UINT64_MAX;
+    uint64_t left = UINT64_MAX;
+    for (;;) {
+        left = least(left, left_in_group(version, folder));
+        char *slash = strrchr(folder, '/');
+        if (strlen(folder) <= top || !slash || (size_t)(slash - folder) < top)
+            return left;
+        *slash = '\0';
+    }
+}
+
+/* Whether a line of /proc/self/cgroup, "NUMBER:CONTROLLERS:PATH", names the group that counts memory. */
+static bool names_group(const struct version *version, const char *line, char ret_path[PATH_MAX])
+{
+    const char *controllers = strchr(line, ':'), *path = controllers ? strchr(controllers + 1, ':') : NULL;
+    if (!path)
+        return false;
+    const size_t length = (size_t)(path - controllers - 1);
+    bool found = version == &VERSION_2 && length == 0 && !strncmp(line, "0:", 2);
+    for (const char *at = controllers + 1; version == &VERSION_1 && at < path; at += strcspn(at, ",:") + 1)
+        found |= strcspn(at, ",:") == 6 && !strncmp(at, "memory", 6);
+    if (found)
+        snprintf(ret_path, PATH_MAX, "%.*s", (int)strcspn(path + 1, "\n"), path + 1);
+    return found;
+}
+
+static bool own_group(const struct version *version, const char *root, char ret_path[PATH_MAX])
+{
+    FILE *stream = open_below(root, "proc/self/cgroup");
+    char *line = NULL;
+    size_t capacity = 0;
+    bool found = false;
+    while (stream && !found && getline(&line, &capacity, stream) > 0)
+        found = names_group(version, line, ret_path);
+    free(line);
+    if (stream)
+        fclose(stream);
+    return found;
+}
+
+/* From a line of mountinfo: which part of the hierarchy is mounted, and where. */
+static bool names_mount(const struct version *version, const char *line, char ret_top[PATH_MAX],
+                        char ret_point[PATH_MAX])
+{
+    char type[64];
+    int options = 0;
+    const char *dash = strstr(line, " - ");
+    return dash && sscanf(dash, " - %63s %*s %n", type, &options) == 1 && options > 0 &&
+           !strcmp(type, version->mount_type) && (version == &VERSION_2 || strstr(dash + options, "memory")) &&
+           sscanf(line, "%*s %*s %*s %4095s %4095s", ret_top, ret_point) == 2;
+}
+
+/* The path below the mount: a container sees the part below its own group only, and may know its group by the path
+ * outside or by the path inside. What lies outside of the mount cannot be looked at. */
+static const char *path_below(const char *path, const char *top)
+{
+    const size_t length = strlen(top);
+    if (!strncmp(path, "/..", 3))
+        return "/";
+    if (!strcmp(top, "/"))
+        return path;
+    if (!strncmp(path, top, length) && (path[length] == '/' || path[length] == '\0'))
+        return path[length] ? path + length : "/";
+    return "/";
+}
+
+static uint64_t left_by(const struct version *version, const char *root)
+{
+    char path[PATH_MAX], top[PATH_MAX], point[PATH_MAX], folder[PATH_MAX];
+    FILE *stream = own_group(version, root, path) ? open_below(root, "proc/self/mountinfo") : NULL;
+    if (!stream)
+        return UINT64_MAX;
+    uint64_t left = UINT64_MAX;
+    char *line = NULL;
+    size_t capacity = 0;
+    while (getline(&line, &capacity, stream) > 0) {
+        if (!names_mount(version, line, top, point))
+            continue;
+        const int length = snprintf(folder, sizeof folder, "%s%s", root, point);
+        if (length > 0 && (size_t)length < sizeof folder)
+            left = least(left, left_in_groups(version, folder, path_below(path, top)));
+    }
+    free(line);
+    fclose(stream);
+    return left;
+}
+
+uint64_t cgroup_memory_left_below(const char *root)
+{
+    const int before = errno;
+    uint64_t left = least(left_by(&VERSION_1, root), left_by(&VERSION_2, root));
+    const uint64_t machine_kib = sum_of(open_below(root, "proc/meminfo"), "MemAvailable", "");
+    if (machine_kib > 0)
+        left = least(left, machine_kib * 1024);
+    errno = before;
+    return left;
+}
+
+uint64_t cgroup_memory_left(void)
+{
+    return cgroup_memory_left_below("");
+}
