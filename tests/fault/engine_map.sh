@@ -51,6 +51,11 @@ PIOLET_HINTS=piolet_map=disable right 2 hints file
 expect_in "$OUT" "piolet_map disable: as the hint says; budget 0, share 0"
 PIOLET_MAP=enable right 2 hints file
 [ "$(grep -c "PIOLET_MAP is 'enable'; allowed: automatic, disable" "$ERR")" -eq 1 ] || fail "$(cat "$ERR")"
+# A job with little memory: an eighth of it for two ranks, or nothing where that is too little.
+SLURM_MEM_PER_NODE=256 right 2 hints file
+expect_in "$OUT" "stay mapped; budget 33554432, share 16777216"
+SLURM_MEM_PER_NODE=100 right 2 hints file
+expect_in "$OUT" "piolet_map disable: too little memory is left; budget 0, share 0"
 # Little address space: little is mapped, or nothing.
 (ulimit -v $((4 * 1048576)) && right 2 hints file) || exit 1
 

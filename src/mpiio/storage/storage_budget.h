@@ -6,11 +6,11 @@
 #include <stdint.h>
 
 /* An eighth of what the job's memory control groups and the machine leave (base/cgroup.h), or of `job_bytes` if that is
- * less, is for all ranks of the node together; this is what one of `ranks` gets, in whole MiB. At most an eighth of
- * what RLIMIT_AS and RLIMIT_RSS leave to the process, and never more than 512 MiB. UINT64_MAX: no limit. */
+ * less, is for all ranks of the node together; this is what one of `ranks` gets, in whole MiB. At most an eighth of its
+ * free address space, and never more than 512 MiB. UINT64_MAX: no limit. */
 int64_t storage_budget(uint64_t job_bytes, int ranks);
 
 /* The same from numbers. */
-int64_t storage_budget_of(uint64_t memory_left, uint64_t process_left, int ranks);
+int64_t storage_budget_of(uint64_t memory_left, uint64_t addresses_left, int ranks);
 
 #endif
