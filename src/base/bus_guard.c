@@ -6,6 +6,8 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdint.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 /* What this thread is copying to or from; `bytes` 0: nothing. */
 static _Thread_local struct {
@@ -13,6 +15,13 @@ static _Thread_local struct {
     volatile size_t bytes;
     sigjmp_buf back;
 } guarded;
+
+/* A signal that somebody sent while this thread let it through for a copy only. */
+static _Thread_local struct {
+    volatile sig_atomic_t waits; /* the signal is to be kept */
+    volatile sig_atomic_t came;
+    siginfo_t info;
+} deferred;
 
 static pthread_mutex_t install_lock = PTHREAD_MUTEX_INITIALIZER;
 static atomic_bool installed;
@@ -38,6 +47,11 @@ static void on_signal(int signal, siginfo_t *info, void *context)
     const bool fault = info->si_code > 0; /* of this thread itself, not sent by anybody */
     if (fault && (uintptr_t)info->si_addr - guarded.begin < guarded.bytes)
         siglongjmp(guarded.back, 1);
+    if (!fault && deferred.waits) {
+        deferred.info = *info;
+        deferred.came = 1;
+        return;
+    }
     const bool plain = !(before.sa_flags & SA_SIGINFO);
     if (plain && before.sa_handler == SIG_DFL) {
         sigaction(signal, &before, NULL); /* what caused it happens again, and ends the program as without us */
@@ -77,6 +91,17 @@ bool bus_guard_run_quick(const void *begin, size_t bytes, char *memory, void (*c
     return true;
 }
 
+static bool is_in_force(void)
+{
+    struct sigaction now;
+    return sigaction(SIGBUS, NULL, &now) == 0 && (now.sa_flags & SA_SIGINFO) && now.sa_sigaction == on_signal;
+}
+
+bool bus_guard_is_lost(void)
+{
+    return atomic_load_explicit(&installed, memory_order_acquire) && !is_in_force();
+}
+
 bool bus_guard_ready(void)
 {
     if (!atomic_load_explicit(&installed, memory_order_acquire)) {
@@ -85,18 +110,36 @@ bool bus_guard_ready(void)
             atomic_store_explicit(&installed, true, memory_order_release);
         pthread_mutex_unlock(&install_lock);
     }
-    struct sigaction now;
-    return sigaction(SIGBUS, NULL, &now) == 0 && (now.sa_flags & SA_SIGINFO) && now.sa_sigaction == on_signal;
+    return is_in_force();
 }
 
+/* As it was sent: to the process or to this thread. It waits where the thread blocks it, as it would have. */
+static void send_again(siginfo_t *info)
+{
+    if (info->si_code == SI_TKILL)
+        syscall(SYS_rt_tgsigqueueinfo, getpid(), (pid_t)syscall(SYS_gettid), SIGBUS, info);
+    else
+        syscall(SYS_rt_sigqueueinfo, getpid(), SIGBUS, info);
+}
+
+/* A fault while the signal is blocked, as in threads of ours, ends the program, whatever the handler. */
 bool bus_guard_run(const void *begin, size_t bytes, char *memory, void (*copy)(char *memory, void *arg), void *arg)
 {
     sigset_t bus, old;
     sigemptyset(&bus);
     sigaddset(&bus, SIGBUS);
-    pthread_sigmask(SIG_UNBLOCK, &bus, &old); /* a fault while it is blocked, as in threads of ours, ends the program */
+    deferred.waits = 1;
+    pthread_sigmask(SIG_UNBLOCK, &bus, &old);
+    const bool blocked = sigismember(&old, SIGBUS) == 1;
+    deferred.waits = blocked;
     const bool whole = bus_guard_run_quick(begin, bytes, memory, copy, arg);
-    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    if (blocked)
+        pthread_sigmask(SIG_SETMASK, &old, NULL);
+    deferred.waits = 0;
+    if (deferred.came) {
+        deferred.came = 0;
+        send_again(&deferred.info);
+    }
     return whole;
 }
 

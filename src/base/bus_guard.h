@@ -7,11 +7,14 @@
 
 /* Is our handler in force? Installs it at the first call. One that the program had before gets the signals that are not
  * ours. Where the program installs another later, that one stays (it may call ours, so that ours in front of it could
- * call in a circle), and nothing is mapped any more. */
+ * call in a circle), and nothing is to be mapped while it does: ask before each copy. */
 bool bus_guard_ready(void);
+/* It has been installed, and is not in force any more; installs nothing. */
+bool bus_guard_is_lost(void);
 
 /* Calls copy(memory, arg). False: a fault between `begin` and `begin + bytes` ended it early. It must own nothing that
- * would be lost then. */
+ * would be lost then. The thread may block SIGBUS: it is let through meanwhile, and one that somebody sends waits until
+ * the end. */
 bool bus_guard_run(const void *begin, size_t bytes, char *memory, void (*copy)(char *memory, void *arg), void *arg);
 
 /* The same without system calls: only where bus_guard_ready_here() was true on this thread not long ago. */

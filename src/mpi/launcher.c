@@ -34,6 +34,52 @@ bool job_speaks(void)
     return true;
 }
 
+/* The first of these variables, as a number; -1: there is none. */
+static int first_number(const char *const *names, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        const char *text = getenv(names[i]);
+        if (text)
+            return atoi(text);
+    }
+    return -1;
+}
+
+/* From Slurm's "2(x3),1": the most that any node has. */
+static int most_tasks(const char *text)
+{
+    int most = -1;
+    for (; text; text = strchr(text, ',')) {
+        text += *text == ',';
+        most = atoi(text) > most ? atoi(text) : most;
+    }
+    return most;
+}
+
+int launcher_local_size(void)
+{
+    static const char *const sizes[] = {
+#if PIOLET_IS_OPENMPI
+        "OMPI_COMM_WORLD_LOCAL_SIZE",
+#endif
+        "MPI_LOCALNRANKS",
+        "OMPI_COMM_WORLD_LOCAL_SIZE",
+        "PALS_LOCAL_SIZE"
+    };
+    const int size = first_number(sizes, sizeof sizes / sizeof sizes[0]);
+    return size > 0 ? size : most_tasks(getenv("SLURM_STEP_TASKS_PER_NODE"));
+}
+
+int64_t launcher_node_bytes(void)
+{
+    static const char *const node[] = {"SLURM_MEM_PER_NODE"}, *const each[] = {"SLURM_MEM_PER_CPU"},
+                             *const cpus[] = {"SLURM_CPUS_ON_NODE"};
+    const int64_t mib = first_number(node, 1), mib_each = first_number(each, 1), count = first_number(cpus, 1);
+    if (mib > 0)
+        return mib << 20;
+    return mib_each > 0 && count > 0 ? mib_each * count << 20 : -1;
+}
+
 int launcher_local_rank(void)
 {
     static const char *const ranks[] = {
@@ -45,12 +91,8 @@ int launcher_local_rank(void)
         "SLURM_LOCALID",
         "PALS_LOCAL_RANKID"
     };
-    for (size_t i = 0; i < sizeof ranks / sizeof ranks[0]; i++) {
-        const char *rank = getenv(ranks[i]);
-        if (rank)
-            return atoi(rank);
-    }
-    return job_is_launched() ? -1 : 0;
+    const int rank = first_number(ranks, sizeof ranks / sizeof ranks[0]);
+    return rank >= 0 || job_is_launched() ? rank : 0;
 }
 
 pl_status launcher_check(int size, const char *what, struct pl_error *error)

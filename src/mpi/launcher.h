@@ -5,6 +5,7 @@
 #include "base/status.h"
 
 #include <stdbool.h>
+#include <stdint.h>
 
 /* Was this process started by an mpiexec or srun, of any MPI? */
 bool job_is_launched(void);
@@ -14,6 +15,13 @@ bool job_speaks(void);
 
 /* Which process of its node this is, from 0 on; 0 where no launcher started it; -1 where the launcher does not tell. */
 int launcher_local_rank(void);
+
+/* How many processes of this launch its node has, or the fullest of the nodes; -1 where the launcher does not tell. */
+int launcher_local_size(void);
+
+/* How much memory the batch system gives the job on this node; -1 where it does not tell. Some end a job that has more,
+ * without a limit that the system knows of. */
+int64_t launcher_node_bytes(void);
 
 /* Fails where `size` processes run, but the launcher of another MPI started more: each then believes to be alone.
  * `what` names the program in the message. */

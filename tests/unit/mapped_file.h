@@ -74,6 +74,7 @@ static inline struct storage *open_at(int where, int flags)
     renew_guard();
     struct storage *storage = NULL;
     fine(storage_open(path[where], flags, 0644, &storage, &error));
+    storage_map_allow(storage, 64 << 20);
     return storage;
 }
 

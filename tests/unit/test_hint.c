@@ -26,6 +26,7 @@ static int clean_environment(void **state)
     (void)state;
     unsetenv("ROMIO_HINTS");
     unsetenv("PIOLET_HINTS");
+    unsetenv("PIOLET_MAP");
     snprintf(path, sizeof path, "test_hint.%d.tmp", (int)getpid());
     unlink(path);
     return fault_plan_load(NULL, 0, &error);
@@ -90,7 +91,7 @@ static void rows(void **state)
         for (int i = 0; i < count; i++)
             assert_string_not_equal(hint_row_at(i)->name, row->name);
     }
-    assert_int_equal(count, 30);
+    assert_int_equal(count, 31);
     assert_null(hint_row_at(-1));
     assert_string_equal(hint_row_at(0)->name, "piolet_impl");
     assert_false(hint_row_at(0)->changeable);
@@ -127,6 +128,8 @@ static void allowed_values(void **state)
         {"cb_block_size", "64k", "65536"},
         {"nb_proc", "8", "8"},
         {"romio_no_indep_rw", "true", "true"},
+        {"piolet_map", "Disable", "disable"},
+        {"piolet_map", "automatic", "automatic"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct hints *hints = make();
@@ -174,6 +177,8 @@ static void wrong_values(void **state)
         {"access_style", "read_once,,random"},
         {"access_style", "often"},
         {"access_style", "random,"},
+        {"piolet_map", "enable"},
+        {"piolet_map", "0"},
     };
     struct hints *plain = make();
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
@@ -242,6 +247,31 @@ static void weights(void **state)
     assert_false(hints_origin(hints, "PIOLET_HINTS", text));
     hints_free(hints);
     unlink(path);
+}
+
+/* PIOLET_MAP speaks for one hint, before PIOLET_HINTS and behind the program's own. */
+static void map_environment(void **state)
+{
+    (void)state;
+    clean_environment(NULL);
+    setenv("PIOLET_HINTS", "piolet_map=automatic", 1);
+    setenv("PIOLET_MAP", "disable", 1);
+    struct hints *hints = make();
+    assert_hint(hints, "piolet_map", "disable", "environment");
+    assert_int_equal(hints_values(hints)->map, HINT_DISABLE);
+    hints_set(hints, "piolet_map", "automatic", HINT_INFO);
+    assert_hint(hints, "piolet_map", "automatic", "info");
+    hints_free(hints);
+    setenv("PIOLET_MAP", "off", 1);
+    setenv("PIOLET_HINTS", "piolet_map=disable", 1);
+    hints = make();
+    assert_hint(hints, "piolet_map", "disable", "rejected 'off': allowed: automatic, disable (kept: environment)");
+    hints_free(hints);
+    clean_environment(NULL);
+    setenv("PIOLET_MAP", "", 1);
+    hints = make();
+    assert_hint(hints, "piolet_map", "automatic", "default");
+    hints_free(hints);
 }
 
 static void wrong_environment(void **state)
@@ -375,9 +405,10 @@ static void want_of_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(defaults),          TEST(rows),      TEST(allowed_values), TEST(wrong_values),           TEST(weights),
-        TEST(wrong_environment), TEST(buffering), TEST(updates),        TEST(rejected_by_the_engine), TEST(digests),
-        TEST(want_of_memory),
+        TEST(defaults),     TEST(rows),           TEST(allowed_values),
+        TEST(wrong_values), TEST(weights),        TEST(wrong_environment),
+        TEST(buffering),    TEST(updates),        TEST(rejected_by_the_engine),
+        TEST(digests),      TEST(want_of_memory), TEST(map_environment),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

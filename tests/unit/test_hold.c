@@ -1,7 +1,8 @@
 /* Parts of a file that stay mapped between accesses, and large writes through them.
  * proves: COLL-5 COLL-8 GPFS-6
  * It would fail if a byte were other than by system calls, if places that are accessed once stayed mapped or those that
- * are accessed again did not, if the file's time of change stood still, if more were mapped than allowed, if a part
+ * are accessed again did not, if the file's time of change stood still, if more were mapped than allowed or the
+ * budget of a rank depended on anything but what is left, if a part
  * that is dropped were taken from somebody who uses it, or if a file that is cut ended the program. */
 #include <fcntl.h>
 #include <pthread.h>
@@ -22,11 +23,12 @@
 
 #include "base/bus_guard.h"
 #include "base/rng.h"
-#include "mpiio/storage/storage_bulk.h"
+#include "mpiio/storage/storage_budget.h"
 #include "mpiio/storage/storage_hold.h"
 #include "mpiio/storage/storage_map.h"
+#include "mpiio/storage/storage_way.h"
 
-enum { MIB = 1 << 20, FILE_BYTES = 12 * MIB };
+enum { MIB = 1 << 20, FILE_BYTES = 12 * MIB, BUDGET = 256 * MIB };
 
 static struct pl_error error;
 static char path[64];
@@ -66,11 +68,37 @@ static void renew_guard(void)
     sigaction(SIGBUS, NULL, &ours);
 }
 
+struct copy {
+    bool write;
+    size_t bytes;
+    char *memory;
+};
+
+static void run_copy(char *mapped, void *arg)
+{
+    const struct copy *copy = arg;
+    if (copy->write)
+        memcpy(mapped, copy->memory, copy->bytes);
+    else
+        memcpy(copy->memory, mapped, copy->bytes);
+}
+
+/* NOLINTNEXTLINE(readability-non-const-parameter): it is written through in a read */
+static bool move(struct storage *storage, bool write, int64_t offset, char *memory, size_t bytes)
+{
+    const struct storage_map_range range = {.write = write, .offset = offset, .bytes = (int64_t)bytes};
+    struct copy copy = {write, bytes, memory};
+    return storage_map_copy(storage, &range, run_copy, &copy);
+}
+
 static struct storage *open_full(void)
 {
     renew_guard();
     struct storage *storage = NULL;
     fine(storage_open(path, O_RDWR | O_CREAT | O_TRUNC, 0644, &storage, &error));
+    assert_int_equal(storage_map_reach(storage, true), 0); /* not before it is allowed */
+    assert_false(move(storage, false, 0, found, 0));
+    storage_map_allow(storage, (int64_t)BUDGET);
     if (storage_map_reach(storage, true) == 0) {
         fine(storage_close(storage, &error));
         skip();
@@ -103,29 +131,6 @@ static int64_t mapped_bytes(void)
     }
     fclose(file);
     return bytes;
-}
-
-struct copy {
-    bool write;
-    size_t bytes;
-    char *memory;
-};
-
-static void run_copy(char *mapped, void *arg)
-{
-    const struct copy *copy = arg;
-    if (copy->write)
-        memcpy(mapped, copy->memory, copy->bytes);
-    else
-        memcpy(copy->memory, mapped, copy->bytes);
-}
-
-/* NOLINTNEXTLINE(readability-non-const-parameter): it is written through in a read */
-static bool move(struct storage *storage, bool write, int64_t offset, char *memory, size_t bytes)
-{
-    const struct storage_map_range range = {.write = write, .offset = offset, .bytes = (int64_t)bytes};
-    struct copy copy = {write, bytes, memory};
-    return storage_map_copy(storage, &range, run_copy, &copy);
 }
 
 /* ---- staying mapped ---- */
@@ -199,8 +204,32 @@ static void has_limits(void **state)
         char byte;
         assert_true(storage_map_copy(storage, &range, look, &byte));
     }
-    assert_in_range(mapped_bytes(), 256 * MIB, 512 * MIB);
+    assert_in_range(mapped_bytes(), BUDGET / 2, BUDGET);
+    storage_map_allow(storage, 20 * MIB); /* the others of the file make way */
+    assert_true(move(storage, false, 16 * MIB, found, MIB));
+    assert_in_range(mapped_bytes(), MIB, 20 * MIB);
+    const struct storage_map_range range = {.bytes = 32 * MIB};
+    char byte;
+    assert_false(storage_map_copy(storage, &range, look, &byte)); /* by itself too much */
+    storage_map_allow(storage, STORAGE_MAP_LEAST - 1);
+    assert_int_equal(mapped_bytes(), 0);
+    assert_false(move(storage, false, 0, found, MIB));
+    assert_non_null(storage_map_refused(storage));
     fine(storage_close(storage, &error));
+}
+
+static void has_a_budget(void **state)
+{
+    (void)state;
+    const int64_t gib = 1 << 30;
+    assert_int_equal(storage_budget_of(16 * (uint64_t)gib, UINT64_MAX, 8), 256 * MIB);
+    assert_int_equal(storage_budget_of(16 * (uint64_t)gib, UINT64_MAX, 1), 512 * MIB); /* the most */
+    assert_int_equal(storage_budget_of(16 * (uint64_t)gib, (uint64_t)gib, 1), 128 * MIB);
+    assert_int_equal(storage_budget_of(100 * MIB, UINT64_MAX, 2), 6 * MIB);
+    assert_int_equal(storage_budget_of(UINT64_MAX, UINT64_MAX, 100000), 512 * MIB);
+    assert_int_equal(storage_budget_of(0, UINT64_MAX, 1), 0);
+    assert_in_range(storage_budget(UINT64_MAX, 1000000), 0, storage_budget(UINT64_MAX, 1));
+    assert_int_equal(storage_budget(80 * MIB, 1), 10 * MIB);
 }
 
 /* ---- when things go wrong ---- */
@@ -215,7 +244,7 @@ static void cut(void **state)
     assert_false(move(storage, true, 8 * MIB, model, MIB));
     assert_false(move(storage, false, 8 * MIB, found, MIB));
     int64_t done = 0;
-    fine(storage_bulk_write(storage, 4 * MIB, model, 8 * MIB, &done, &error));
+    fine(storage_way_write(storage, 4 * MIB, model, 8 * MIB, &done, &error));
     assert_int_equal(done, 8 * MIB);
     assert_model(storage);
     fine(storage_close(storage, &error));
@@ -245,7 +274,7 @@ static void *drop_often(void *arg)
 {
     const struct worker *worker = arg;
     while (!atomic_load(worker->over))
-        storage_map_drop(worker->storage);
+        storage_hold_drop(worker->storage);
     return NULL;
 }
 
@@ -286,7 +315,7 @@ static void large(void **state)
         for (int64_t at = 0; at < bytes; at += 997)
             model[offset + at] = (char)rng_at(2, (uint64_t)(at + i));
         int64_t done = 0;
-        fine(storage_bulk_write(storage, offset, model + offset, bytes, &done, &error));
+        fine(storage_way_write(storage, offset, model + offset, bytes, &done, &error));
         assert_int_equal(done, bytes);
         assert_model(storage);
         const int64_t mapped = mapped_bytes();
@@ -303,14 +332,14 @@ static void without_room(void **state)
     struct storage *storage = open_full();
     int64_t done = 0;
     for (int i = 0; i < 4; i++)
-        fine(storage_bulk_write(storage, 0, model, 4 * MIB, &done, &error));
+        fine(storage_way_write(storage, 0, model, 4 * MIB, &done, &error));
     fine(storage_truncate(storage, 0, &error));
     fine(storage_truncate(storage, 2 * MIB, &error));
-    fine(storage_bulk_write(storage, 0, model, 4 * MIB, &done, &error));
+    fine(storage_way_write(storage, 0, model, 4 * MIB, &done, &error));
     assert_int_equal(done, 4 * MIB);
     fine(storage_write(storage, 4 * MIB, model + 4 * MIB, FILE_BYTES - 4 * MIB, NULL, &error));
     assert_model(storage);
-    assert_int_equal(storage_bulk_write(storage, INT64_MAX - 10, model, MIB, &done, &error), PL_E_ARG);
+    assert_int_equal(storage_way_write(storage, INT64_MAX - 10, model, MIB, &done, &error), PL_E_ARG);
     fine(storage_close(storage, &error));
 }
 
@@ -320,7 +349,7 @@ int main(void)
         cmocka_unit_test(comes_and_goes), cmocka_unit_test(tells_change),
         cmocka_unit_test(has_limits),     cmocka_unit_test(cut),
         cmocka_unit_test(threads),        cmocka_unit_test(large),
-        cmocka_unit_test(without_room),
+        cmocka_unit_test(without_room),   cmocka_unit_test(has_a_budget),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

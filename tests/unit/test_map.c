@@ -1,8 +1,9 @@
 /* Small pieces through mapped parts of a file: on the file system of the build and in memory (/dev/shm).
  * proves: GPFS-6 COLL-8
  * It would fail if a byte beside the pieces changed, if a piece had other bytes than by system calls, if a hole, the
- * end of the file or another process that cuts it ended the program or lost an error, if the program's own handler of
- * SIGBUS did not get its signals, if a fault plan were passed by, or if a call were made for each piece. */
+ * end of the file or another process that cuts it ended the program or lost an error, if bytes were told to be written
+ * or read that are not in the file, if the program did not get its own SIGBUS, by a handler or by waiting for it, if a
+ * fault plan were passed by, or if a call were made for each piece. */
 #include <errno.h>
 #include <inttypes.h>
 #include <pthread.h>
@@ -290,6 +291,41 @@ static void cut_meanwhile(void **state)
     }
 }
 
+/* To inside of the page: no fault tells of it, and what is stored behind the end is in no file. */
+static void cut_page_and_set(char *memory, void *arg)
+{
+    if (truncate(arg, 100002) == 0)
+        memset(memory, 'x', 5);
+}
+
+static void cut_page_and_get(char *memory, void *arg)
+{
+    if (truncate(arg, 100002) == 0)
+        memcpy(found, memory, 5);
+}
+
+static void cut_inside_a_page(void **state)
+{
+    (void)state;
+    for (int where = 0; where < 2; where++) {
+        struct storage *storage = open_full(where);
+        if (!storage)
+            continue;
+        for (int i = 0; i < 4; i++) { /* mapped for it, and held */
+            const struct storage_map_range range = {.write = i % 2 == 0, .offset = 100000, .bytes = 5};
+            assert_false(
+                storage_map_copy(storage, &range, range.write ? cut_page_and_set : cut_page_and_get, path[where]));
+            assert_false(storage_map_copy(storage, &range, set_byte, path[where])); /* it is noticed before, too */
+            memset(model + 100002, 0, FILE_BYTES - 100002);
+            memset(model + 100000, 'x', 2);
+            assert_model(storage, 100002);
+            fine(storage_truncate(storage, FILE_BYTES, &error));
+            fine(storage_write(storage, 0, model, FILE_BYTES, NULL, &error));
+        }
+        fine(storage_close(storage, &error));
+    }
+}
+
 static void *cut_in_thread(void *arg)
 {
     const struct storage_map_range range = {.write = true, .offset = 100000, .bytes = 5};
@@ -435,6 +471,31 @@ static void child_later(void)
         own_fault();
 }
 
+static void send_meanwhile(char *memory, void *arg)
+{
+    (void)arg;
+    kill(getpid(), SIGBUS);
+    memory[0] = 1;
+}
+
+/* A program that waits for the signal: a copy does not take it away. */
+static void child_waits(void)
+{
+    char byte = 0;
+    sigset_t bus;
+    sigemptyset(&bus);
+    sigaddset(&bus, SIGBUS);
+    if (!bus_guard_ready())
+        return;
+    sigprocmask(SIG_BLOCK, &bus, NULL);
+    if (!bus_guard_run(&byte, 1, &byte, send_meanwhile, NULL) || byte != 1)
+        return;
+    siginfo_t info = {0};
+    const struct timespec none = {0};
+    if (sigtimedwait(&bus, &info, &none) == SIGBUS && info.si_code == SI_USER && info.si_pid == getpid())
+        _exit(8);
+}
+
 /* In children that have not installed ours yet: this test comes first. */
 static void signals(void **state)
 {
@@ -445,20 +506,17 @@ static void signals(void **state)
     assert_int_equal(outcome_of(child_handler_info), 43);
     assert_int_equal(outcome_of(child_ignored), 9);
     assert_int_equal(outcome_of(child_later), 42);
+    assert_int_equal(outcome_of(child_waits), 8);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(signals, clean_up),
-        cmocka_unit_test_teardown(patterns, clean_up),
-        cmocka_unit_test_teardown(end_of_file, clean_up),
-        cmocka_unit_test_teardown(new_file, clean_up),
-        cmocka_unit_test_teardown(holes, clean_up),
-        cmocka_unit_test_teardown(refused, clean_up),
-        cmocka_unit_test_teardown(cut_meanwhile, clean_up),
-        cmocka_unit_test_teardown(cut_by_threads, clean_up),
-        cmocka_unit_test_teardown(cut_while_blocked, clean_up),
+        cmocka_unit_test_teardown(signals, clean_up),        cmocka_unit_test_teardown(patterns, clean_up),
+        cmocka_unit_test_teardown(end_of_file, clean_up),    cmocka_unit_test_teardown(new_file, clean_up),
+        cmocka_unit_test_teardown(holes, clean_up),          cmocka_unit_test_teardown(refused, clean_up),
+        cmocka_unit_test_teardown(cut_meanwhile, clean_up),  cmocka_unit_test_teardown(cut_inside_a_page, clean_up),
+        cmocka_unit_test_teardown(cut_by_threads, clean_up), cmocka_unit_test_teardown(cut_while_blocked, clean_up),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

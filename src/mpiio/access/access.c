@@ -5,8 +5,7 @@
 #include "mpiio/access/access_memory.h"
 #include "mpiio/mem.h"
 #include "mpiio/prefetch/prefetch.h"
-#include "mpiio/storage/storage_bulk.h"
-#include "mpiio/storage/storage_keep.h"
+#include "mpiio/storage/storage_way.h"
 
 #include <string.h>
 
@@ -375,16 +374,12 @@ static bool is_plain(const struct access_request *request, const struct access_m
            !(request->write && manner->lock_writes);
 }
 
-static pl_status move_plain(struct storage *storage, const struct access_request *request,
-                            const struct access_manner *manner, int64_t *ret_done, struct pl_error *error)
+static pl_status move_plain(struct storage *storage, const struct access_request *request, int64_t *ret_done,
+                            struct pl_error *error)
 {
     const int64_t offset = request->view->displacement + request->position;
     char *memory = access_memory_at(request->buffer, typemap_shape(request->memory)->true_lb + request->skip);
-    if (request->bytes <= STORAGE_KEEP_PIECE_MAX && manner->poke != MPI_COMM_NULL && !manner->prefetch)
-        return storage_keep_access(storage, request->write, offset, memory, request->bytes, ret_done, error);
-    if (request->write && request->bytes >= STORAGE_BULK_LEAST)
-        return storage_bulk_write(storage, offset, memory, request->bytes, ret_done, error);
-    return request->write ? storage_write(storage, offset, memory, request->bytes, ret_done, error)
+    return request->write ? storage_way_write(storage, offset, memory, request->bytes, ret_done, error)
                           : storage_read(storage, offset, memory, request->bytes, ret_done, error);
 }
 
@@ -396,7 +391,7 @@ pl_status access_run(struct storage *storage, const struct access_request *reque
         return PL_OK;
     error->status = PL_OK;
     if (is_plain(request, manner))
-        return move_plain(storage, request, manner, ret_done, error);
+        return move_plain(storage, request, ret_done, error);
     struct run run = {.storage = storage, .request = request, .manner = manner, .error = error};
     if (prepare(&run) == PL_OK)
         move_locked(&run);

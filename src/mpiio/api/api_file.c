@@ -296,6 +296,20 @@ static void add_prefetch(struct file *file, MPI_Info info)
     real.Info_set(info, "piolet_prefetch", text);
 }
 
+/* Maps of the file: what is in force takes the place of what was asked for. */
+static void add_maps(struct file *file, MPI_Info info)
+{
+    char text[32];
+    struct file_map_state state;
+    file_map_describe(file, &state);
+    real.Info_set(info, "piolet_map", state.effective);
+    real.Info_set(info, "piolet_why_map", state.why);
+    snprintf(text, sizeof text, "%lld", (long long)state.node_bytes);
+    real.Info_set(info, "piolet_map_budget", text);
+    snprintf(text, sizeof text, "%lld", (long long)state.rank_bytes);
+    real.Info_set(info, "piolet_map_share", text);
+}
+
 /* What the engine decided, beside what it was told. */
 static void add_decisions(struct file *file, MPI_Info info)
 {
@@ -316,6 +330,7 @@ static void add_decisions(struct file *file, MPI_Info info)
     if (ship_describe(file, shipping, sizeof shipping))
         real.Info_set(info, "piolet_shipping", shipping);
     add_prefetch(file, info);
+    add_maps(file, info);
 }
 
 int MPI_File_get_info(MPI_File fh, MPI_Info *info)

@@ -154,6 +154,7 @@ static bool hand_part(struct aux *aux, const struct aux_piece *piece, int64_t be
     slot->offset = offset;
     slot->bytes = end - begin;
     slot->sieve = piece->sieve;
+    slot->maps = piece->maps;
     slot->lock = piece->lock;
     slot->covered = piece->cover != NULL;
     if (piece->cover)

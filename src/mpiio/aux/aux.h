@@ -55,6 +55,7 @@ struct aux_piece {
     const char *window;
     const uint64_t *cover; /* NULL: all of it is filled */
     bool sieve, lock;
+    bool maps; /* it may be copied through a map of the file */
 };
 
 /* Copies it into the queues, waiting for room where there is none. False: the processes take nothing more; all that

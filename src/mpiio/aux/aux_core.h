@@ -28,7 +28,7 @@ struct aux_slot {
     _Alignas(AUX_LINE) _Atomic int64_t turn;
     enum aux_kind kind;
     int file;
-    bool sieve, lock, covered; /* covered: the map tells what is filled; else all is */
+    bool sieve, lock, maps, covered; /* covered: the map tells what is filled; else all is */
     int64_t offset, bytes;
 };
 

@@ -4,6 +4,7 @@
 #include "mpiio/cover/cover_store.h"
 #include "mpiio/mem.h"
 #include "mpiio/storage/fault.h"
+#include "mpiio/storage/storage_map.h"
 
 #include <fcntl.h>
 #include <linux/futex.h>
@@ -83,6 +84,8 @@ static void store(struct server *server, const struct aux_slot *slot)
                                         .sieve = slot->sieve,
                                         .lock = slot->lock,
                                         .poke = MPI_COMM_NULL};
+    if (manner.storage) /* for one copy at a time: what stays mapped is the ranks' share */
+        storage_map_allow(manner.storage, slot->maps ? STORAGE_MAP_LEAST : 0);
     char *data = aux_slot_data(server->group, server->number, slot);
     if (manner.storage && slot->covered)
         cover_store(&manner, slot->offset, data, slot->bytes, aux_slot_cover(server->group, server->number, slot),

@@ -145,8 +145,13 @@ static pl_status store_filling(const struct store *store, const struct filling *
 static bool give_away(const struct store *store)
 {
     const struct cover_manner *manner = store->manner;
-    const struct aux_piece piece = {store->offset, store->bytes,  store->window,
-                                    store->cover,  manner->sieve, manner->lock};
+    const struct aux_piece piece = {store->offset,
+                                    store->bytes,
+                                    store->window,
+                                    store->cover,
+                                    manner->sieve,
+                                    manner->lock,
+                                    storage_map_allowed(manner->storage)};
     if (!manner->aux || !aux_take(manner->aux, &piece, manner->poke))
         return false;
     store->error->status = PL_OK;

@@ -2,7 +2,7 @@
 #include "mpiio/file/file.h"
 
 #include "mpiio/ship/ship.h"
-#include "mpiio/storage/storage_map.h"
+#include "mpiio/storage/storage_hold.h"
 #include "mpiio/strategy/strategy.h"
 
 #include <assert.h>
@@ -134,12 +134,15 @@ static void choose(struct file *file, const struct agree *agree, int first)
 /* After hints or the mode have changed. */
 static pl_status choose_again_coll(struct file *file, struct pl_error *error)
 {
+    enum { MAP_BYTES = FACTS, VALUES };
     struct agree agree;
-    int64_t facts[FACTS];
-    view_facts(file->view, facts);
-    if (file_agree_coll(file, &agree, facts, FACTS, error))
+    int64_t values[VALUES];
+    view_facts(file->view, values);
+    values[MAP_BYTES] = file_map_budget(file);
+    if (file_agree_coll(file, &agree, values, VALUES, error))
         return error->status;
     choose(file, &agree, 0);
+    file_map_apply(file, agree_least(&agree, MAP_BYTES));
     return PL_OK;
 }
 
@@ -293,7 +296,7 @@ pl_status file_set_size_coll(struct file *file, int64_t bytes, struct pl_error *
     file_settle(file, file->comm);
     if (meet_with_coll(file, bytes, "sizes", error))
         return error->status;
-    storage_map_drop(file->storage);
+    storage_hold_drop(file->storage);
     if (file->rank == 0 && ship_flush(file, true, error) == PL_OK &&
         storage_truncate(file->storage, bytes, error) == PL_OK)
         ship_size_changed(file, error);
@@ -313,7 +316,7 @@ pl_status file_preallocate_coll(struct file *file, int64_t bytes, struct pl_erro
 pl_status file_sync_coll(struct file *file, struct pl_error *error)
 {
     file_settle(file, file->comm);
-    storage_map_drop(file->storage);
+    storage_hold_drop(file->storage);
     if (error->status == PL_OK && !(file->amode & MPI_MODE_RDONLY) && ship_flush(file, false, error) == PL_OK)
         storage_sync(file->storage, error);
     return part_coll(file, error);

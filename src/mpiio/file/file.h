@@ -47,6 +47,8 @@ struct file {
     struct ring *ring; /* NULL where not all ranks share memory */
     struct aux *aux;   /* auxiliary processes that store what is written collectively; NULL: none */
     char auxiliary_words[128];
+    int64_t map_bytes; /* what this rank may have mapped of its files, the same on all; 0: nothing. See file_map.c */
+    int map_ranks;     /* of the job on this node: they share what is left */
     struct log *log;
 
     pthread_mutex_t lock; /* of what follows */
@@ -153,6 +155,19 @@ bool file_is_settled(struct file *file);
 void file_settle(struct file *file, MPI_Comm poke);
 /* Notes failures only. */
 void file_hear_auxiliary(struct file *file);
+
+/* ---- file_map.c: parts of the file as memory ---- */
+
+/* Local: what each rank of this node may have mapped. The least of all ranks holds, by file_map_apply(). */
+int64_t file_map_budget(struct file *file);
+void file_map_apply(struct file *file, int64_t bytes);
+
+/* For MPI_File_get_info. */
+struct file_map_state {
+    const char *effective, *why; /* the hint piolet_map as it is in force, and the reason */
+    int64_t rank_bytes, node_bytes;
+};
+void file_map_describe(struct file *file, struct file_map_state *ret_state);
 
 /* How this rank's own accesses are to be done. */
 struct access_manner file_manner(const struct file *file, MPI_Comm poke);

@@ -230,12 +230,18 @@ static pl_status open_ours_coll(struct file *file, struct pl_error *error)
         open_plain(file, file->name, 0, 0, error);
     set_up_rest_coll(file, size, error);
     struct agree agree;
-    const int64_t offers = error->status == PL_OK && file_offer_auxiliary(file, offer_place(file)) ? -1 : 0;
-    if (agree_run_coll(&agree, file->comm, file->rank, error, &offers, 1)) {
+    enum { OFFERS, MAP_BYTES, VALUES };
+    int64_t values[VALUES] = {0};
+    if (error->status == PL_OK) {
+        values[OFFERS] = file_offer_auxiliary(file, offer_place(file)) ? -1 : 0;
+        values[MAP_BYTES] = file_map_budget(file);
+    }
+    if (agree_run_coll(&agree, file->comm, file->rank, error, values, VALUES)) {
         give_back_coll(file, created);
         return error->status;
     }
-    if (agree_least(&agree, 0) < 0)
+    file_map_apply(file, agree_least(&agree, MAP_BYTES));
+    if (agree_least(&agree, OFFERS) < 0)
         file_join_auxiliary_coll(file, offer_place(file));
     if (file->amode & MPI_MODE_APPEND)
         shared_turn(&file->shared);

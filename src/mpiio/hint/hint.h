@@ -2,8 +2,9 @@
  * MPI_File_get_info, `piolet hints` and the manual.
  *
  * A hint comes, with rising weight, from its default, from a file named by ROMIO_HINTS ("name value" lines), from the
- * environment (PIOLET_HINTS="name=value name=value"), from the program's MPI_Info. A value that is not allowed is
- * rejected: the hint keeps what it had, and its origin says so. Unknown names are ignored, as MPI demands. */
+ * environment (PIOLET_HINTS="name=value name=value", PIOLET_MAP for one of them), from the program's MPI_Info. A value
+ * that is not allowed is rejected: the hint keeps what it had, and its origin says so. Unknown names are ignored, as
+ * MPI demands. */
 #ifndef PIOLET_MPIIO_HINT_HINT_H
 #define PIOLET_MPIIO_HINT_HINT_H
 
@@ -36,6 +37,7 @@ struct hint_values {
     int64_t group_size;     /* ranks that access at once; 0: one for each node */
     int64_t window_size;
     int64_t access_ranges; /* blocks that irregular reads access at once, fetched ahead; 0: none */
+    int64_t map;           /* enum hint_switch, but for HINT_ENABLE: piolet_map */
 };
 
 enum hint_origin { HINT_DEFAULT, HINT_FILE, HINT_ENVIRONMENT, HINT_INFO };

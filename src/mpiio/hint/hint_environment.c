@@ -1,9 +1,11 @@
-/* Hints from outside of the program: the file that ROMIO_HINTS names, and PIOLET_HINTS. */
+/* Hints from outside of the program: the file that ROMIO_HINTS names, PIOLET_HINTS, and PIOLET_MAP. */
+#include "mpi/launcher.h"
 #include "mpiio/hint/hint_core.h"
 #include "mpiio/mem.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -108,13 +110,28 @@ static pl_status take_variable(struct hints *hints, const char *text, struct pl_
     return PL_OK;
 }
 
+/* The hint piolet_map. One process of the job says what is wrong, once. */
+static void take_map(struct hints *hints, const char *value)
+{
+    static atomic_flag told = ATOMIC_FLAG_INIT;
+    struct hint_parsed parsed;
+    hints_set(hints, "piolet_map", value, HINT_ENVIRONMENT);
+    if (hint_parse(&HINT_ENTRIES[HINT_INDEX_piolet_map], value, &parsed) || !job_speaks() ||
+        atomic_flag_test_and_set(&told))
+        return;
+    fprintf(stderr, "piolet: PIOLET_MAP is '%.*s'; allowed: %s; piolet_map stays '%s'\n", NAME_SHOWN, value,
+            HINT_ENTRIES[HINT_INDEX_piolet_map].row.allowed, hints_get(hints, "piolet_map"));
+}
+
 pl_status hint_environment(struct hints *hints, struct pl_error *error)
 {
-    const char *path = getenv("ROMIO_HINTS"), *text = getenv("PIOLET_HINTS");
+    const char *path = getenv("ROMIO_HINTS"), *text = getenv("PIOLET_HINTS"), *map = getenv("PIOLET_MAP");
     pl_status status = PL_OK;
     if (path && *path)
         status = take_file(hints, path, error);
     if (status == PL_OK && text && *text)
         status = take_variable(hints, text, error);
+    if (status == PL_OK && map && *map)
+        take_map(hints, map);
     return status;
 }

@@ -16,6 +16,7 @@ struct word {
 
 static const struct word SWITCHES[] = {
     {"disable", HINT_DISABLE}, {"enable", HINT_ENABLE}, {"automatic", HINT_AUTOMATIC}, {NULL, 0}};
+static const struct word MAPS[] = {{"disable", HINT_DISABLE}, {"automatic", HINT_AUTOMATIC}, {NULL, 0}};
 static const struct word TRUTHS[] = {{"false", 0}, {"true", 1}, {NULL, 0}};
 static const struct word IMPLS[] = {{"piolet", HINT_IMPL_PIOLET}, {"system", HINT_IMPL_SYSTEM}, {NULL, 0}};
 static const struct word STYLES[] = {{"read_once", 0},    {"write_once", 0}, {"read_mostly", 0},
@@ -123,6 +124,8 @@ bool hint_parse(const struct hint_entry *entry, const char *text, struct hint_pa
         return parse_word(SWITCHES, value, ret_parsed);
     case HINT_KIND_TRUTH:
         return parse_word(TRUTHS, value, ret_parsed);
+    case HINT_KIND_MAP:
+        return parse_word(MAPS, value, ret_parsed);
     case HINT_KIND_IMPL:
         return parse_word(IMPLS, value, ret_parsed);
     case HINT_KIND_OCTAL:

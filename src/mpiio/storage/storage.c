@@ -4,7 +4,6 @@
 #include "mpiio/mem.h"
 #include "mpiio/storage/fault.h"
 #include "mpiio/storage/storage_core.h"
-#include "mpiio/storage/storage_map.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -91,7 +90,7 @@ pl_status storage_close(struct storage *storage, struct pl_error *error)
 {
     if (!storage)
         return PL_OK;
-    storage_map_drop(storage);
+    storage_hold_drop(storage);
     const int outcome = storage->backend->close(storage->fd);
     pl_status status = PL_OK;
     if (outcome < 0 && outcome != -EINTR) /* on Linux the descriptor is gone even after EINTR: there is no second try */
@@ -141,7 +140,7 @@ int64_t storage_block_bytes(const struct storage *storage)
 pl_status storage_sync(struct storage *storage, struct pl_error *error)
 {
     size_limit_look();
-    storage_map_drop(storage);
+    storage_hold_drop(storage);
     struct storage_patience patience = {0};
     int outcome;
     do
@@ -165,7 +164,7 @@ pl_status storage_truncate(struct storage *storage, int64_t bytes, struct pl_err
     if (bytes < 0)
         return pl_fail(error, PL_E_ARG, "setting the size of '%s%s': %lld is negative", STORAGE_NAME(storage->path),
                        (long long)bytes);
-    storage_map_drop(storage);
+    storage_hold_drop(storage);
     struct storage_patience patience = {0};
     int outcome;
     do

@@ -3,9 +3,8 @@
 #define PIOLET_MPIIO_STORAGE_STORAGE_CORE_H
 
 #include "mpiio/storage/storage.h"
-#include "mpiio/storage/storage_bulk.h"
 #include "mpiio/storage/storage_hold.h"
-#include "mpiio/storage/storage_keep.h"
+#include "mpiio/storage/storage_way.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -22,9 +21,9 @@ struct storage {
     pthread_mutex_t mutex; /* guards `spans` */
     struct storage_span *spans;
     const struct storage_map_system *_Atomic map_system; /* storage_map.c; NULL: not asked for yet */
-    struct storage_keep keep;
+    _Atomic int64_t map_bytes_max;                       /* storage_map_allow() */
     struct storage_hold hold;
-    struct storage_bulk bulk;
+    struct storage_way small, large; /* writes */
 };
 
 #define ENTRY(name) extern const struct storage_backend storage_backend_##name;

@@ -3,6 +3,7 @@
 #include "mpiio/mem.h"
 #include "mpiio/storage/storage_core.h"
 
+#include <assert.h>
 #include <stdatomic.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -16,11 +17,11 @@ enum {
     FAULT_BYTES = 64 << 10, /* more faults than one for so many bytes: see has_gone_cold() */
 };
 
-/* Of all files of the process, so that neither its address space nor what counts as its memory gets out of hand. */
-enum { HELD_MAX = 512 };
-static const int64_t HELD_BYTES_MAX = 512 << 20;
-static atomic_int held_count;
-static _Atomic int64_t held_bytes;
+/* Of all files of the process, held or in use: neither its address space nor what counts as its memory may get out of
+ * hand. The bytes' limit is that of the storage (storage_map_allow()). */
+enum { MAPS_MAX = 512 };
+static atomic_int maps_count;
+static _Atomic int64_t maps_bytes;
 
 struct storage_held {
     struct storage_held *next;
@@ -87,8 +88,6 @@ static struct storage_held *take_out(struct storage_held **link)
     struct storage_held *part = *link;
     *link = part->next;
     part->listed = false;
-    atomic_fetch_sub(&held_count, 1);
-    atomic_fetch_sub(&held_bytes, part->end - part->begin);
     return part;
 }
 
@@ -97,8 +96,26 @@ static void put_in(struct storage_hold *hold, struct storage_held *part)
     part->next = hold->first;
     hold->first = part;
     part->listed = true;
-    atomic_fetch_add(&held_count, 1);
-    atomic_fetch_add(&held_bytes, part->end - part->begin);
+}
+
+/* False where that is too much: nothing has changed then. */
+static bool count_in(int64_t bytes, int64_t bytes_max)
+{
+    const bool few = atomic_fetch_add(&maps_count, 1) < MAPS_MAX;
+    const bool fits = atomic_fetch_add(&maps_bytes, bytes) + bytes <= bytes_max;
+    if (few && fits)
+        return true;
+    atomic_fetch_sub(&maps_count, 1);
+    atomic_fetch_sub(&maps_bytes, bytes);
+    return false;
+}
+
+static void count_out(int64_t bytes)
+{
+    atomic_fetch_sub(&maps_count, 1);
+    const int64_t before = atomic_fetch_sub(&maps_bytes, bytes);
+    assert(before >= bytes);
+    (void)before;
 }
 
 static void end_unless_used(struct storage_held *part)
@@ -106,15 +123,17 @@ static void end_unless_used(struct storage_held *part)
     if (part->listed || part->users > 0)
         return;
     munmap(part->memory, (size_t)(part->end - part->begin));
+    count_out(part->end - part->begin);
     mem_free(part);
 }
 
-/* Room for `bytes` more. Of this file, what was used longest ago makes way. */
-static bool make_room(struct storage_hold *hold, int64_t bytes)
+/* Room for `bytes` more, and counts them. Of this file, what was used longest ago makes way. */
+static bool make_room(struct storage *storage, int64_t bytes)
 {
-    while (atomic_load(&held_count) >= HELD_MAX || atomic_load(&held_bytes) + bytes > HELD_BYTES_MAX) {
+    const int64_t bytes_max = atomic_load_explicit(&storage->map_bytes_max, memory_order_relaxed);
+    while (!count_in(bytes, bytes_max)) {
         struct storage_held **last = NULL;
-        for (struct storage_held **link = &hold->first; *link; link = &(*link)->next)
+        for (struct storage_held **link = &storage->hold.first; *link; link = &(*link)->next)
             if ((*link)->users == 0)
                 last = link;
         if (!last)
@@ -135,7 +154,13 @@ static struct storage_held *map(struct storage *storage, bool write, int64_t beg
     part->begin = begin & ~(int64_t)(ALIGNMENT - 1);
     part->end = (end + ALIGNMENT - 1) & ~(int64_t)(ALIGNMENT - 1);
     part->write = write;
-    if (storage->backend->map(storage->fd, write, part->begin, (size_t)(part->end - part->begin), &memory) < 0) {
+    const int64_t bytes = part->end - part->begin;
+    if (!make_room(storage, bytes)) {
+        mem_free(part);
+        return NULL;
+    }
+    if (storage->backend->map(storage->fd, write, part->begin, (size_t)bytes, &memory) < 0) {
+        count_out(bytes);
         mem_free(part);
         return NULL;
     }
@@ -154,7 +179,7 @@ static struct storage_held *find_or_map(struct storage *storage, bool write, int
         return part;
     }
     part = map(storage, write, begin, end);
-    if (part && is_seen(hold, begin, end) && make_room(hold, part->end - part->begin))
+    if (part && is_seen(hold, begin, end))
         put_in(hold, part);
     see(hold, begin, end);
     return part;
@@ -164,6 +189,15 @@ static long faults_so_far(void)
 {
     struct rusage usage;
     return getrusage(RUSAGE_THREAD, &usage) == 0 ? usage.ru_minflt : 0;
+}
+
+/* Where there cannot be many, they are not looked at: a small access would be slower by a third. */
+static bool counts_faults(struct storage_hold_use *use, int64_t bytes)
+{
+    enum { PAGE_BYTES = 4096 };
+    use->faults_most = (long)(use->bytes / FAULT_BYTES);
+    use->counts = use->write && use->again && bytes / PAGE_BYTES + 2 > use->faults_most;
+    return use->counts;
 }
 
 bool storage_hold_take(struct storage *storage, bool write, int64_t begin, int64_t end,
@@ -182,7 +216,7 @@ bool storage_hold_take(struct storage *storage, bool write, int64_t begin, int64
         part->users++;
     }
     pthread_mutex_unlock(&storage->hold.mutex);
-    if (part && write && ret_use->again)
+    if (part && counts_faults(ret_use, end - begin))
         ret_use->faults = faults_so_far();
     return part != NULL;
 }
@@ -191,7 +225,7 @@ bool storage_hold_take(struct storage *storage, bool write, int64_t begin, int64
  * first fault was for a large one. New mappings have large ones again. */
 static bool has_gone_cold(const struct storage_hold_use *use)
 {
-    return use->write && use->again && faults_so_far() - use->faults > (long)(use->bytes / FAULT_BYTES);
+    return use->counts && faults_so_far() - use->faults > use->faults_most;
 }
 
 static void drop_all(struct storage_hold *hold)
@@ -200,33 +234,36 @@ static void drop_all(struct storage_hold *hold)
         end_unless_used(take_out(&hold->first));
 }
 
-/* Where no page is touched for the first time, nothing tells the file's time of change but this. */
-static void tell_change(struct storage *storage)
+/* Where no page is touched for the first time, nothing but this tells the file's time of change. It is set before the
+ * call returns: a program that is killed later has told it. False: the system does not let us. */
+static bool tell_change(struct storage *storage)
 {
     struct storage_hold *hold = &storage->hold;
     const struct timespec times[2] = {{.tv_nsec = UTIME_OMIT}, {.tv_nsec = UTIME_NOW}};
     struct timespec now; /* as exact as the system's own times of change */
     clock_gettime(CLOCK_REALTIME_COARSE, &now);
     if (now.tv_sec == hold->told.tv_sec && now.tv_nsec == hold->told.tv_nsec)
-        return;
+        return true;
+    /* only the owner may leave the time of access alone */
+    if (futimens(storage->fd, times) != 0 && futimens(storage->fd, NULL) != 0)
+        return false;
     hold->told = now;
-    if (futimens(storage->fd, times) != 0) /* only the owner may leave the time of access alone */
-        futimens(storage->fd, NULL);
+    return true;
 }
 
-void storage_hold_give(struct storage *storage, const struct storage_hold_use *use)
+bool storage_hold_give(struct storage *storage, const struct storage_hold_use *use)
 {
     struct storage_hold *hold = &storage->hold;
     struct storage_held *part = use->part;
     const bool cold = has_gone_cold(use);
     pthread_mutex_lock(&hold->mutex);
-    if (use->write && use->again)
-        tell_change(storage);
+    const bool told = !use->write || tell_change(storage);
     if (cold) /* the other parts of the file are no better: it is stored as one */
         drop_all(hold);
     part->users--;
     end_unless_used(part);
     pthread_mutex_unlock(&hold->mutex);
+    return told;
 }
 
 /* ---- all of it ---- */

@@ -5,7 +5,7 @@
  * the second time stays mapped, and from then on an access is nothing but a copy.
  *
  * What is held is dropped when the file is synced, cut or closed through this handle. When another process cuts the
- * file, storage_map.h tells what happens: the file is looked at before each copy in any case. Every thread may use what
+ * file, storage_map.h tells what happens: the file is looked at before and after each copy. Every thread may use what
  * is held; whoever drops a part that is in use leaves it to its last user. */
 #ifndef PIOLET_MPIIO_STORAGE_STORAGE_HOLD_H
 #define PIOLET_MPIIO_STORAGE_STORAGE_HOLD_H
@@ -36,13 +36,16 @@ struct storage_hold_use {
     char *base;   /* and all that is mapped: for bus_guard.h */
     size_t bytes;
     bool write;
-    bool again;  /* its pages have been touched before, */
-    long faults; /* and this thread has had so many then */
+    bool again;       /* its pages have been touched before */
+    bool counts;      /* faults are looked at: */
+    long faults;      /* this thread has had so many before, */
+    long faults_most; /* and more than these tell that the system has stored the pages */
 };
-/* From what is held, or mapped anew. False: it cannot be mapped. */
+/* From what is held, or mapped anew. False: it cannot be mapped, or would be more than is allowed. */
 bool storage_hold_take(struct storage *storage, bool write, int64_t begin, int64_t end,
                        struct storage_hold_use *ret_use);
-void storage_hold_give(struct storage *storage, const struct storage_hold_use *use);
+/* False: the file's time of change could not be told; it is that of an earlier write. */
+bool storage_hold_give(struct storage *storage, const struct storage_hold_use *use);
 
 /* How well a part of the file is known: what comes next is how an access of it would be done. */
 enum storage_ground {
@@ -54,6 +57,7 @@ enum storage_ground storage_hold_ground(struct storage *storage, bool write, int
 /* It has been accessed by other means than a copy. */
 void storage_hold_see(struct storage *storage, int64_t begin, int64_t end);
 
+/* Whatever stays mapped of the file is not needed any more: it may have been cut. Any thread may call it. */
 void storage_hold_drop(struct storage *storage);
 
 #endif
