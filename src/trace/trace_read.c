@@ -1,6 +1,7 @@
 /* Reads DIR/trace.RANK, of either form. */
 #include "trace/trace_read.h"
 
+#include "base/output.h"
 #include "base/text.h"
 #include "trace/trace_build.h"
 #include "trace/trace_format.h"
@@ -142,6 +143,7 @@ pl_status trace_tree_read(const char *directory, int rank, struct trace_tree *re
     *ret_tree = (struct trace_tree){0};
     if (snprintf(path, sizeof path, "%s/trace.%d", directory, rank) >= (int)sizeof path)
         return pl_fail_errno(error, ENAMETOOLONG, "'%s'", directory);
+    output_reads(path);
     const int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0 || fstat(fd, &state) != 0) {
         const int why = errno;
