@@ -13,8 +13,11 @@
 
 struct blockfile_writer;
 
+/* Could results be appended to `path`? It is a block file, empty or new, and can be written. Touches nothing. */
+pl_status blockfile_check_append(const char *path, struct pl_error *error);
+
 /* Opens `path` for appending; a line that an earlier, killed run left unfinished is ended first. PL_E_IN_USE: another
- * writer has it open. */
+ * writer has it open. PL_E_USAGE: it is no block file, and stays as it is. */
 pl_status blockfile_writer_open(const char *path, struct blockfile_writer **ret_writer, struct pl_error *error);
 
 /* Flushes to the device and frees. Accepts NULL. */

@@ -1,6 +1,7 @@
 /* Opening and closing block files for reading. */
 #include "base/blockfile.h"
 #include "base/blockfile_scan.h"
+#include "base/output.h"
 #include "base/text.h"
 
 #include <errno.h>
@@ -107,6 +108,7 @@ pl_status blockfile_open(const char *path, struct blockfile *ret_file, struct pl
     struct blockfile file = {.path = text_dup(strcmp(path, "-") == 0 ? "(standard input)" : path)};
     if (!file.path)
         return pl_fail_errno(error, ENOMEM, "reading '%s'", path);
+    output_reads(path);
     file.stream = open_seekable(path);
     if (!file.stream) {
         const int failed = errno;

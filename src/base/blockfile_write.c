@@ -1,4 +1,5 @@
 #include "base/blockfile.h"
+#include "base/path.h"
 #include "base/rng.h"
 #include "base/text.h"
 
@@ -16,7 +17,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-enum { NUMBERS_PER_LINE = 32, NUMBER_MAX = 21, WRITE_BUFFER = 1 << 20 };
+enum { NUMBERS_PER_LINE = 32, NUMBER_MAX = 21, WRITE_BUFFER = 1 << 20, NOT_BLOCKS = -1 /* in the place of an errno */ };
 
 struct blockfile_writer {
     FILE *stream;
@@ -106,6 +107,51 @@ static int end_unfinished_line(FILE *stream)
     return 0;
 }
 
+/* Results go behind results only: a file that begins otherwise is somebody's. A killed run may have left a part of the
+ * first word. */
+static bool is_block_file(int fd)
+{
+    static const char opening[] = "piolet-block ";
+    char start[sizeof opening - 1];
+    const ssize_t length = pread(fd, start, sizeof start, 0);
+    return length >= 0 && memcmp(start, opening, (size_t)length) == 0;
+}
+
+static pl_status refuse_other_file(const char *path, struct pl_error *error)
+{
+    return pl_fail(error, PL_E_USAGE,
+                   "'%s' is there and is no block file; results are appended to block files only: name another file",
+                   path);
+}
+
+pl_status blockfile_check_append(const char *path, struct pl_error *error)
+{
+    struct stat info;
+    char target[PATH_MAX], folder[PATH_MAX];
+    if (strcmp(path, "-") == 0 || !*path)
+        return pl_fail(error, PL_E_USAGE, "'%s': results are appended to a file", path);
+    const int followed = path_follow(path, target);
+    if (followed)
+        return pl_fail_errno(error, followed, "'%s' cannot be made", path);
+    if (stat(target, &info) != 0) {
+        path_folder(target, folder);
+        return errno == ENOENT && access(folder, W_OK | X_OK) == 0
+                   ? PL_OK
+                   : pl_fail_errno(error, errno, "'%s' cannot be made", path);
+    }
+    if (S_ISDIR(info.st_mode))
+        return pl_fail(error, PL_E_USAGE, "'%s' is a directory; allowed: a file", path);
+    if (access(target, W_OK) != 0)
+        return pl_fail_errno(error, errno, "'%s' cannot be written", path);
+    if (!S_ISREG(info.st_mode))
+        return PL_OK;
+    const int fd = open(target, O_RDONLY | O_CLOEXEC);
+    const bool ours = fd >= 0 && is_block_file(fd);
+    if (fd >= 0)
+        close(fd);
+    return ours ? PL_OK : refuse_other_file(path, error);
+}
+
 /* Sets of two runs between each other would make both unreadable: the second one is refused (EWOULDBLOCK). Where locks
  * are not known, as on some network file systems, there is none. */
 static FILE *open_for_append(const char *path)
@@ -116,11 +162,11 @@ static FILE *open_for_append(const char *path)
     struct stat about; /* any number of runs may write to /dev/null */
     const bool shared = fstat(fd, &about) != 0 || !S_ISREG(about.st_mode);
     const bool taken = !shared && flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
-    FILE *stream = taken ? NULL : fdopen(fd, "a+");
+    const int failed = taken ? EWOULDBLOCK : !shared && !is_block_file(fd) ? NOT_BLOCKS : 0;
+    FILE *stream = failed ? NULL : fdopen(fd, "a+");
     if (!stream)
         close(fd);
-    if (taken)
-        errno = EWOULDBLOCK;
+    errno = failed ? failed : errno;
     return stream;
 }
 
@@ -140,6 +186,8 @@ pl_status blockfile_writer_open(const char *path, struct blockfile_writer **ret_
         free(writer);
         if (failed == EWOULDBLOCK)
             return pl_fail(error, PL_E_IN_USE, "'%s' is being written by another run; give each its own file", path);
+        if (failed == NOT_BLOCKS)
+            return refuse_other_file(path, error);
         return pl_fail_errno(error, failed, "opening '%s' for results", path);
     }
     setvbuf(writer->stream, NULL, _IOFBF, WRITE_BUFFER);

@@ -2,13 +2,16 @@
 #ifndef PIOLET_BASE_PATH_H
 #define PIOLET_BASE_PATH_H
 
+#include <limits.h>
 #include <stdbool.h>
 
 /* Do both names mean the same file, though it may not exist yet? */
 bool path_same(const char *a, const char *b);
 
-/* Could the file be written, now or as a new one? 0, or the errno that says why not. Touches nothing. "-" always can:
- * it is standard output. */
-int path_write_errno(const char *path);
+/* What the name leads to when its last part is a link, though nothing may be there. 0, or an errno. */
+int path_follow(const char *path, char ret_target[PATH_MAX]);
+
+/* The folder of the name: what stands before its last slash, or ".". */
+void path_folder(const char *path, char ret_folder[PATH_MAX]);
 
 #endif

@@ -1,5 +1,7 @@
 #include "base/text.h"
 
+#include "base/output.h"
+
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -125,6 +127,7 @@ pl_status text_read_file(const char *path, struct text *text, struct pl_error *e
 {
     char buffer[65536];
     size_t length;
+    output_reads(path);
     FILE *stream = fopen(path, "re");
     if (!stream)
         return pl_fail_errno(error, errno, "cannot read '%s'", path);

@@ -104,6 +104,9 @@ int apps_shell_take(struct apps_shell *shell, int option, const char *argument)
     case APPS_OPT_KEEP:
         shell->job.keep = true;
         break;
+    case APPS_OPT_OVERWRITE:
+        shell->job.overwrite = true;
+        break;
     case APPS_OPT_DRY_RUN:
         shell->dry_run = true;
         break;
@@ -140,20 +143,14 @@ static int check_places(const struct apps_shell *shell)
     const struct {
         const char *option, *path;
     } places[] = {{"--output", shell->job.output}, {"--json", shell->json}, {"--csv", shell->csv}};
+    const struct cli_outputs outputs = {.results = shell->job.output, .json = shell->json, .csv = shell->csv};
     struct pl_error error;
     for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
-        if (!places[i].path)
-            continue;
-        if (is_test_file(places[i].path, shell->job.file))
+        if (places[i].path && is_test_file(places[i].path, shell->job.file))
             return cli_usage_error(shell->verb, "%s: '%s' is where a test file will be; allowed: another file",
                                    places[i].option, places[i].path);
-        if (i > 0 && path_same(places[i].path, shell->job.output))
-            return cli_usage_error(shell->verb, "%s: '%s' is where the results go; allowed: another file",
-                                   places[i].option, places[i].path);
-        if (cli_outputs_writable(places[i].path, &error) != PL_OK)
-            return cli_usage_error(shell->verb, "%s: %s", places[i].option, error.text);
     }
-    return CLI_OK;
+    return cli_outputs_check(&outputs, &error) == PL_OK ? CLI_OK : cli_usage_error(shell->verb, "%s", error.text);
 }
 
 static pl_status make_kernel(const struct apps_shell *shell, const struct apps_shell_app *app, int ranks, bool speaks,
@@ -271,7 +268,14 @@ static int run_coll(const struct apps_shell *shell, const struct apps_shell_app 
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     struct coll_verdict verdict;
     const pl_status made = make_kernel(shell, app, ranks, rank == 0, &kernel);
-    if (coll_agree_coll(MPI_COMM_WORLD, made, &error, &verdict) == PL_OK)
+    pl_status status = coll_agree_coll(MPI_COMM_WORLD, made, &error, &verdict);
+    if (status == PL_OK) {
+        status = apps_file_take(&shell->job, kernel.own_files, rank, ranks, &error);
+        status = coll_agree_coll(MPI_COMM_WORLD, status, &error, &verdict);
+        if (status != PL_OK && rank == 0)
+            cli_complain(shell->verb, "%s", error.text);
+    }
+    if (status == PL_OK)
         exit_status = run_kernel_coll(shell, &kernel, rank);
     if (made == PL_OK)
         app->clear(&kernel);
@@ -296,6 +300,9 @@ int apps_shell_main(struct apps_shell *shell, const struct apps_shell_app *app, 
     struct apps_kernel kernel;
     if (make_kernel(shell, app, shell->ranks, true, &kernel) != PL_OK)
         return CLI_USAGE;
+    struct pl_error error;
+    const pl_status status = apps_file_check(&shell->job, kernel.own_files, shell->ranks, &error);
     app->clear(&kernel);
-    return cli_launch(shell->verb, shell->ranks, argc, argv);
+    return status == PL_OK ? cli_launch(shell->verb, shell->ranks, argc, argv)
+                           : cli_usage_error(shell->verb, "%s", error.text);
 }

@@ -16,6 +16,7 @@ enum {
     APPS_OPT_HINT,
     APPS_OPT_SEED,
     APPS_OPT_KEEP,
+    APPS_OPT_OVERWRITE,
     APPS_OPT_DRY_RUN,
     APPS_OPT_JSON,
     APPS_OPT_CSV,
@@ -23,13 +24,15 @@ enum {
 };
 
 #define APPS_SHELL_OPTIONS                                                                                             \
-    {APPS_OPT_FILE, "file", 'f', "FILE", "the test file; one that is there is removed"},                               \
+    {APPS_OPT_FILE, "file", 'f', "FILE", "the test file"},                                                             \
         {APPS_OPT_RANKS, "ranks", 'n', "N", "start mpiexec (srun under SLURM) with N ranks"},                          \
         {APPS_OPT_OUTPUT, "output", 'o', "FILE", "append the results to FILE (apps.out)"},                             \
         {APPS_OPT_REPEAT, "repeat", 0, "N", "run so often (1)"},                                                       \
         {APPS_OPT_HINT, "hint", 0, "KEY=VALUE", "a hint for MPI-IO; may be repeated"},                                 \
         {APPS_OPT_SEED, "seed", 0, "N", "of the data (1)"},                                                            \
         {APPS_OPT_KEEP, "keep", 0, NULL, "leave the test files behind"},                                               \
+        {APPS_OPT_OVERWRITE, "overwrite", 0, NULL,                                                                     \
+         "take test files that are there and that piolet\ndid not leave as they are"},                                 \
         {APPS_OPT_DRY_RUN, "dry-run", 0, NULL, "print the requests, the bytes and the memory;\nrun nothing"},          \
         {APPS_OPT_JSON, "json", 0, "FILE", "export what was measured as JSON"},                                        \
         {APPS_OPT_CSV, "csv", 0, "FILE", "export what was measured as CSV"},                                           \

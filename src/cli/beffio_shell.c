@@ -1,11 +1,11 @@
 #include "cli/beffio_shell.h"
 
-#include "base/path.h"
+#include "base/output.h"
 #include "base/units.h"
 #include "bench/beffio/beffio_report.h"
+#include "cli/cli_outputs.h"
 #include "mpi/job.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,22 +15,10 @@
 
 static pl_status check_exports(const struct beffio_request *request, struct pl_error *error)
 {
-    const struct {
-        const char *option, *path;
-    } exports[] = {{"--json", request->json}, {"--csv", request->csv}};
-    if (request->json && request->csv && path_same(request->json, request->csv))
-        return pl_fail(error, PL_E_USAGE, "--json and --csv cannot both go to '%s'", request->csv);
-    for (size_t i = 0; i < 2; i++) {
-        if (!exports[i].path)
-            continue;
-        if (path_same(exports[i].path, request->job.output))
-            return pl_fail(error, PL_E_USAGE, "%s: '%s' is where the results go; allowed: another file",
-                           exports[i].option, exports[i].path);
-        const int failed = path_write_errno(exports[i].path); /* better now than behind a run of hours */
-        if (failed)
-            return pl_fail_errno(error, failed, "%s: opening '%s'", exports[i].option, exports[i].path);
-    }
-    return PL_OK;
+    const struct cli_outputs outputs = {.results = request->job.output, .json = request->json, .csv = request->csv};
+    if (request->json && request->csv && strcmp(request->json, "-") == 0 && strcmp(request->csv, "-") == 0)
+        return pl_fail(error, PL_E_USAGE, "--json and --csv cannot both go to standard output");
+    return cli_outputs_check(&outputs, error);
 }
 
 static pl_status complete(struct beffio_request *request, int ranks, struct pl_error *error)
@@ -91,21 +79,10 @@ static bool wants_progress(const char *asked)
 /* NULL: nothing asked for, or not to be opened; then the status tells. */
 static FILE *open_export(const char *path, pl_status *status, struct pl_error *error)
 {
-    if (!path || *status != PL_OK)
-        return NULL;
-    FILE *stream = strcmp(path, "-") == 0 ? stdout : fopen(path, "we");
-    if (!stream)
-        *status = pl_fail_errno(error, errno, "opening '%s'", path);
+    FILE *stream = NULL;
+    if (path && *status == PL_OK)
+        *status = output_open(path, &stream, error);
     return stream;
-}
-
-static void close_export(FILE *stream, const char *path, pl_status *status, struct pl_error *error)
-{
-    if (!stream)
-        return;
-    const bool failed = ferror(stream) || (stream == stdout ? fflush(stream) : fclose(stream)) != 0;
-    if (failed && *status == PL_OK)
-        *status = pl_fail_errno(error, errno ? errno : EIO, "writing '%s'", path);
 }
 
 /* On rank 0, behind the run: the report and its exports, from the block file. */
@@ -118,8 +95,8 @@ static pl_status print_results(const struct beffio_request *request, struct pl_e
     wanted.text = quiet ? NULL : stdout;
     if (status == PL_OK)
         status = beffio_report_run(request->job.output, request->job.run, &wanted, error);
-    close_export(wanted.json, request->json, &status, error);
-    close_export(wanted.csv, request->csv, &status, error);
+    if (status == PL_OK)
+        status = output_commit(error);
     if (status == PL_OK && !quiet)
         printf("results: %s\n", request->job.output);
     return status;

@@ -1,5 +1,6 @@
 #include "cli/choose_shell.h"
 
+#include "base/output.h"
 #include "cli/cli_target.h"
 
 #include <errno.h>
@@ -52,6 +53,7 @@ pl_status choose_check_hints(const char *path, struct pl_error *error)
 {
     char line[4096];
     int number = 0;
+    output_reads(path);
     FILE *stream = fopen(path, "re");
     if (!stream)
         return pl_fail_errno(error, errno, "cannot read the hints '%s'", path);

@@ -1,6 +1,8 @@
 /* piolet analyze TOOL FILE...: tables, plots and exports of block files. No MPI. */
 #include "cli/cli.h"
+#include "cli/cli_outputs.h"
 
+#include "base/output.h"
 #include "base/units.h"
 #include "bench/beff/beff_analyze.h"
 #include "bench/beffio/beffio_report.h"
@@ -10,7 +12,6 @@
 #include "measure/analysis_tools.h"
 #include "measure/export.h"
 
-#include <errno.h>
 #include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
@@ -257,25 +258,36 @@ static void close_input(struct analysis_input *input)
     free(input->files);
 }
 
-/* NULL and "-" are standard output. */
 static FILE *open_output(const char *name)
 {
-    if (!name || is_standard_output(name))
-        return stdout;
-    FILE *stream = fopen(name, "w");
-    if (!stream)
-        cli_complain(&cli_verb_analyze, "cannot write '%s': %s", name, strerror(errno));
-    return stream;
+    struct pl_error error;
+    FILE *stream;
+    if (output_open(name, &stream, &error) == PL_OK)
+        return stream;
+    cli_complain(&cli_verb_analyze, "%s", error.text);
+    return NULL;
 }
 
-static int close_output(FILE *stream, const char *name)
+static int commit_outputs(void)
 {
-    if (!stream)
+    struct pl_error error;
+    if (output_finish(stdout, &error) == PL_OK && output_commit(&error) == PL_OK)
         return CLI_OK;
-    const bool failed = ferror(stream) || (stream == stdout ? fflush(stream) : fclose(stream)) != 0;
-    if (failed)
-        cli_complain(&cli_verb_analyze, "writing '%s' failed: %s", name ? name : "-", strerror(errno ? errno : EIO));
-    return failed ? CLI_FAILED : CLI_OK;
+    cli_complain(&cli_verb_analyze, "%s", error.text);
+    return CLI_FAILED;
+}
+
+static int check_outputs(const struct command *command, char **names, int count)
+{
+    const struct cli_outputs outputs = {.json = command->json, .csv = command->csv};
+    struct pl_error error;
+    for (int i = 0; i < count; i++)
+        output_reads(names[i]);
+    if (command->output && output_check(command->output, &error) != PL_OK)
+        return cli_usage_error(&cli_verb_analyze, "--output: %s", error.text);
+    if (cli_outputs_check(&outputs, &error) != PL_OK)
+        return cli_usage_error(&cli_verb_analyze, "%s", error.text);
+    return CLI_OK;
 }
 
 /* ---- running ---- */
@@ -304,37 +316,35 @@ static int run_tool(struct command *command, const struct analysis_input *input)
     request->csv = command->csv ? open_output(command->csv) : NULL;
     if (!is_standard_output(command->json) && !is_standard_output(command->csv))
         request->text = stdout;
-    int exit_status = CLI_FAILED;
-    if ((command->json && !request->json) || (command->csv && !request->csv)) {
-        /* open_output() said why */
-    } else if (command->tool(request, input, &error) != PL_OK) {
-        complain_of_tool(command, input, &error);
-    } else {
-        exit_status = CLI_OK;
-    }
-    exit_status |= close_output(request->json, command->json);
-    exit_status |= close_output(request->csv, command->csv);
-    return exit_status | close_output(request->text, NULL);
+    if ((command->json && !request->json) || (command->csv && !request->csv))
+        return CLI_FAILED; /* open_output() said why */
+    if (command->tool(request, input, &error) == PL_OK)
+        return commit_outputs();
+    complain_of_tool(command, input, &error);
+    return CLI_FAILED;
 }
 
 static int run_export(const struct command *command, const struct analysis_input *input)
 {
     struct pl_error error;
-    FILE *stream = open_output(command->output);
+    FILE *stream = open_output(command->output ? command->output : "-");
     if (!stream)
         return CLI_FAILED;
     const bool json = command->format && strcmp(command->format, "json") == 0;
     const pl_status status = json ? export_json(input->files, input->file_count, stream, &error)
                                   : export_csv(input->files, input->file_count, stream, &error);
-    if (status)
-        cli_complain(&cli_verb_analyze, "%s", error.text);
-    return (status ? CLI_FAILED : CLI_OK) | close_output(stream, command->output);
+    if (status == PL_OK)
+        return commit_outputs();
+    cli_complain(&cli_verb_analyze, "%s", error.text);
+    return CLI_FAILED;
 }
 
 static int analyze_run(int argc, char **argv)
 {
     struct command command = {.request = {.to = INT64_MAX - 1}};
-    const int wrong = parse_command(argc, argv, &command);
+    int wrong = parse_command(argc, argv, &command);
+    if (!wrong)
+        wrong = check_outputs(&command, argv + optind, argc - optind);
     if (wrong)
         return wrong;
     struct analysis_input input = open_input(argv + optind, argc - optind);

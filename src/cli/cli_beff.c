@@ -1,8 +1,8 @@
 /* piolet beff: the effective communication bandwidth of Rabenseifner and Koniges. */
 #include "cli/cli_launch.h"
+#include "cli/cli_outputs.h"
 #include "cli/suite_shell.h"
 
-#include "base/path.h"
 #include "base/units.h"
 #include "bench/beff/beff_analyze.h"
 #include "bench/beff/beff_run.h"
@@ -98,21 +98,13 @@ static bool ends_in(const char *text, const char *end)
 
 static int check_request(const struct request *request)
 {
-    const char *names[] = {request->files.json, request->files.csv, request->plot};
-    static const char *const options[] = {"--json", "--csv", "--plot"};
-    for (int i = 0; i < 3; i++) {
-        if (names[i] && path_same(names[i], request->wish.output))
-            return bad_value(options[i], names[i], "another file than that of the results");
-        for (int k = 0; k < i; k++)
-            if (names[i] && names[k] && path_same(names[i], names[k]))
-                return bad_value(options[i], names[i], "a file for each output");
-        const int failed = names[i] ? path_write_errno(names[i]) : 0; /* better now than behind the run */
-        if (failed)
-            return cli_usage_error(&cli_verb_beff, "%s '%s': %s", options[i], names[i], strerror(failed));
-    }
+    struct pl_error error;
+    const struct cli_outputs outputs = {
+        .results = request->wish.output, .json = request->files.json, .csv = request->files.csv, .plot = request->plot};
+    if (cli_outputs_check(&outputs, &error) != PL_OK)
+        return cli_usage_error(&cli_verb_beff, "%s", error.text);
     if (request->plot && !ends_in(request->plot, ".svg") && !ends_in(request->plot, ".png"))
         return bad_value("--plot", request->plot, "a name that ends in .svg or .png");
-    struct pl_error error;
     return suite_check_progress(request->files.progress, &error) == PL_OK
                ? CLI_OK
                : cli_usage_error(&cli_verb_beff, "%s", error.text);
@@ -242,7 +234,7 @@ static int show_results(const struct request *request)
         .block = (int64_t)before + 1, .plot = request->plot, .text = stdout_taken ? NULL : stdout};
     pl_status status = beff_analyze(&wanted, &input, &error);
     blockfile_close(&file);
-    if (status == PL_OK && (request->files.json || request->files.csv))
+    if (status == PL_OK)
         status = suite_export(&request->files, request->wish.output, before, &error);
     if (status != PL_OK)
         cli_complain(&cli_verb_beff, "%s", error.text);

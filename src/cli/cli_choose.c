@@ -2,6 +2,7 @@
 #include "cli/choose_shell.h"
 #include "cli/cli_launch.h"
 
+#include "base/output.h"
 #include "base/units.h"
 #include "mpi/launcher.h"
 #include "predict/predict_text.h"
@@ -121,6 +122,11 @@ static int check_task(const struct request *request, bool separator)
                                    request->keep || request->dry_run))
         return cli_usage_error(verb, "without --on nothing is run: --mpiio, --hints, -n, --rounds, --keep-results and "
                                      "--dry-run have no meaning");
+    output_reads(request->model);
+    for (int i = 0; i < request->operands.count && request->on.count == 0; i++)
+        output_reads(request->operands.list[i]);
+    for (int i = 0; i < request->hints.count; i++)
+        output_reads(request->hints.list[i]);
     return predict_shell_check(verb, &request->outputs);
 }
 

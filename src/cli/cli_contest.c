@@ -23,6 +23,7 @@ pl_status cli_contest_take(struct cli_contest *contest, int id, const char *valu
     contest->output = id == CONTEST_OUTPUT || id == CONTEST_RESUME ? value : contest->output;
     contest->resume |= id == CONTEST_RESUME;
     contest->dry_run |= id == CONTEST_DRY_RUN;
+    contest->overwrite |= id == CONTEST_OVERWRITE;
     contest->json = id == CONTEST_JSON ? value : contest->json;
     contest->csv = id == CONTEST_CSV ? value : contest->csv;
     contest->progress = id == CONTEST_PROGRESS ? value : contest->progress;

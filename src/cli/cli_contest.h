@@ -17,6 +17,7 @@ enum {
     CONTEST_JSON,
     CONTEST_CSV,
     CONTEST_PROGRESS,
+    CONTEST_OVERWRITE,
     CONTEST_SETTING
 };
 
@@ -25,6 +26,7 @@ struct cli_contest {
     const char *output;
     bool resume; /* go on with what `output` holds */
     bool dry_run;
+    bool overwrite;                    /* a test file that is there and not ours */
     const char *json, *csv, *progress; /* NULL: no export; auto, always, never */
     int argc;                          /* the verb's own command line, for starting it again */
     char **argv;

@@ -33,8 +33,11 @@ static pl_status take_option(struct gpfs_request *request, int id, const char *v
 
 static pl_status check_files(const struct gpfs_request *request, struct pl_error *error)
 {
-    return cli_outputs_check(request->config.file, request->common.output, request->common.json, request->common.csv,
-                             error);
+    const struct cli_outputs outputs = {.results = request->common.output,
+                                        .json = request->common.json,
+                                        .csv = request->common.csv,
+                                        .test_file = request->config.file};
+    return cli_outputs_check(&outputs, error);
 }
 
 /* The one operand. */
@@ -130,7 +133,7 @@ static int start(struct gpfs_request *request)
         return run_here(request, gpfs_config_needs_engine(&trial));
     pl_status status = gpfs_cells_make(&trial, &cells, &error);
     if (status == PL_OK && !request->common.dry_run)
-        status = gpfs_run_check_place(&trial, &cells, &error);
+        status = gpfs_run_check_place(&trial, &cells, request->common.overwrite, &error);
     gpfs_cells_clear(&cells);
     if (status != PL_OK)
         return cli_contest_refuse(&request->common, &error);
@@ -179,6 +182,8 @@ const struct cli_verb cli_verb_gpfs = {
             {CONTEST_SETTING + GPFS_KEYS + 2, "file", 'f', "FILE", "test file (gpfs.dat)"},
             {CONTEST_SETTING + GPFS_KEYS + 3, "seed", 0, "N", "of data and of random places (1)"},
             {CONTEST_SETTING + GPFS_KEYS + 4, "keep", 0, NULL, "leave the test file there"},
+            {CONTEST_OVERWRITE, "overwrite", 0, NULL,
+             "take a test file that is there and that piolet\ndid not leave as it is"},
             {CONTEST_OUTPUT, "output", 'o', "FILE", "append the results to FILE (gpfs.out)"},
             {CONTEST_RESUME, "resume", 0, "FILE", "go on with the benchmark of FILE, without what\nit holds already"},
             {CONTEST_DRY_RUN, "dry-run", 0, NULL, "print what would be measured; run nothing"},

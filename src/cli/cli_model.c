@@ -1,12 +1,14 @@
 /* piolet model: the I/O phases of a program from its trace, and what can be done with a model file. No MPI. */
 #include "cli/cli.h"
 #include "cli/cli_models.h"
+#include "cli/cli_outputs.h"
 
+#include "base/output.h"
+#include "base/path.h"
 #include "model/model.h"
 #include "model/model_dump.h"
 #include "model/model_plot.h"
 
-#include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -112,7 +114,7 @@ static void tell(FILE *stream, const struct model *model)
 static int plot(const struct request *request, const struct model *model)
 {
     struct pl_error error;
-    if (request->plot && model_plot(model, request->plot, &error) != PL_OK)
+    if ((request->plot && model_plot(model, request->plot, &error) != PL_OK) || output_commit(&error) != PL_OK)
         return complain(&error, CLI_FAILED);
     return CLI_OK;
 }
@@ -123,8 +125,9 @@ static int check(const struct request *request)
     struct pl_error error;
     if (cli_models_read(request->operands[0], &model, NULL, &error) != PL_OK)
         return complain(&error, CLI_USAGE);
-    tell(stdout, &model);
     const int status = plot(request, &model);
+    if (status == CLI_OK)
+        tell(stdout, &model);
     model_clear(&model);
     return status;
 }
@@ -198,18 +201,51 @@ static int dump(const struct request *request)
 static int write_model(const struct request *request, const struct model *model)
 {
     struct text text = {0};
-    FILE *stream = request->output ? fopen(request->output, "w") : stdout;
-    if (!stream) {
-        cli_complain(&cli_verb_model, "cannot write '%s': %s", request->output, strerror(errno));
-        return CLI_FAILED;
-    }
+    struct pl_error error;
+    FILE *stream;
+    if (output_open(request->output ? request->output : "-", &stream, &error) != PL_OK)
+        return complain(&error, CLI_FAILED);
     model_write(model, true, &text);
-    bool ok = !text.failed && fputs(text_get(&text), stream) >= 0;
-    ok = (request->output ? fclose(stream) : fflush(stream)) == 0 && ok;
+    pl_status status = text.failed ? pl_fail(&error, PL_E_NOMEM, "not enough memory for the model") : PL_OK;
+    fputs(text_get(&text), stream); /* finishing it tells */
     text_clear(&text);
-    if (!ok)
-        cli_complain(&cli_verb_model, "cannot write the model: %s", strerror(errno));
-    return ok ? CLI_OK : CLI_FAILED;
+    if (status == PL_OK)
+        status = output_finish(stream, &error);
+    return status == PL_OK ? CLI_OK : complain(&error, CLI_FAILED);
+}
+
+static bool is_standard(const struct request *request)
+{
+    return !request->output || strcmp(request->output, "-") == 0;
+}
+
+/* A file of this name in DIR would be taken for the trace of a rank. */
+static pl_status refuse_trace_name(const struct request *request, const char *path, struct pl_error *error)
+{
+    char folder[PATH_MAX];
+    const char *slash = path ? strrchr(path, '/') : NULL, *name = slash ? slash + 1 : path;
+    if (!path || strncmp(name, "trace.", 6) != 0 || name[6 + strspn(name + 6, "0123456789")])
+        return PL_OK;
+    path_folder(path, folder);
+    return path_same(folder, request->operands[0])
+               ? pl_fail(error, PL_E_USAGE, "'%s' is a name of the trace; allowed: another file", path)
+               : PL_OK;
+}
+
+static int check_outputs(const struct request *request)
+{
+    const struct cli_outputs outputs = {.plot = request->plot};
+    struct pl_error error;
+    pl_status status = PL_OK;
+    for (int i = 0; i < request->operand_count; i++)
+        output_reads(request->operands[i]);
+    if (request->output && output_check(request->output, &error) != PL_OK)
+        status = pl_within(&error, "--output");
+    if (status == PL_OK)
+        status = cli_outputs_check(&outputs, &error);
+    if (status == PL_OK)
+        status = refuse_trace_name(request, request->output, &error);
+    return status == PL_OK ? CLI_OK : complain(&error, CLI_USAGE);
 }
 
 static int make(const struct request *request)
@@ -219,9 +255,10 @@ static int make(const struct request *request)
     if (cli_models_of_trace(request->operands[0], &model, &error) != PL_OK)
         return complain(&error, CLI_FAILED);
     int code = write_model(request, &model);
-    tell(request->output ? stdout : stderr, &model);
     if (code == CLI_OK)
         code = plot(request, &model);
+    if (code == CLI_OK)
+        tell(is_standard(request) ? stderr : stdout, &model);
     model_clear(&model);
     return code;
 }
@@ -229,7 +266,9 @@ static int make(const struct request *request)
 static int model_run(int argc, char **argv)
 {
     struct request request = {0};
-    const int status = parse(&request, argc, argv);
+    int status = parse(&request, argc, argv);
+    if (status == CLI_OK)
+        status = check_outputs(&request);
     if (status != CLI_OK)
         return status;
     switch (request.task) {

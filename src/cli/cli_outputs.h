@@ -4,11 +4,17 @@
 
 #include "base/status.h"
 
-/* Can this file be written? "-" is standard output. */
-pl_status cli_outputs_writable(const char *name, struct pl_error *error);
+#include <stdbool.h>
 
-/* The results and the exports (NULL: none) are writable, and neither the test file nor one another. */
-pl_status cli_outputs_check(const char *test_file, const char *output, const char *json, const char *csv,
-                            struct pl_error *error);
+/* What a verb writes; NULL: none. */
+struct cli_outputs {
+    const char *results; /* a block file, appended to */
+    bool of_others;      /* the results follow from files that were read, and must not go into one of them */
+    const char *json, *csv, *plot;
+    const char *test_file; /* nothing else may go there */
+};
+
+/* All of them can be written, none is a file that was read (output_reads()) or another of them. */
+pl_status cli_outputs_check(const struct cli_outputs *outputs, struct pl_error *error);
 
 #endif

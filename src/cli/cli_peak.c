@@ -5,7 +5,6 @@
 #include "cli/cli_wrap.h"
 #include "cli/suite_shell.h"
 
-#include "base/path.h"
 #include "base/text.h"
 #include "base/units.h"
 #include "bench/peak/peak_analysis.h"
@@ -74,9 +73,9 @@ static pl_status check_outputs(const struct request *request, struct pl_error *e
     const char *plot = request->plot;
     if (plot && !ends_in(plot, ".svg") && !ends_in(plot, ".png"))
         return pl_fail(error, PL_E_USAGE, "--plot: '%s'; allowed: a name that ends in .svg or .png", plot);
-    if (plot && cli_outputs_writable(plot, error) != PL_OK)
-        return error->status;
-    return cli_outputs_check("", request->output, request->files.json, request->files.csv, error);
+    const struct cli_outputs outputs = {
+        .results = request->output, .json = request->files.json, .csv = request->files.csv, .plot = plot};
+    return cli_outputs_check(&outputs, error);
 }
 
 static int parse(int argc, char **argv, struct request *request)
@@ -188,7 +187,7 @@ static int show_results(const struct request *request, size_t blocks_before)
         status = peak_analysis(&wanted, &input, &error);
         blockfile_close(&file);
     }
-    if (status == PL_OK && (request->files.json || request->files.csv))
+    if (status == PL_OK)
         status = suite_export(&request->files, request->output, blocks_before, &error);
     if (status != PL_OK)
         cli_complain(&cli_verb_peak, "%s", error.text);

@@ -41,8 +41,11 @@ static pl_status load_resumed(struct piobench_request *request, struct pl_error 
 
 static pl_status check_files(const struct piobench_request *request, struct pl_error *error)
 {
-    return cli_outputs_check(request->config.file, request->common.output, request->common.json, request->common.csv,
-                             error);
+    const struct cli_outputs outputs = {.results = request->common.output,
+                                        .json = request->common.json,
+                                        .csv = request->common.csv,
+                                        .test_file = request->config.file};
+    return cli_outputs_check(&outputs, error);
 }
 
 static int parse(struct piobench_request *request)
@@ -162,6 +165,8 @@ const struct cli_verb cli_verb_piobench = {
             {CONTEST_SETTING + 19, "seed", 0, "N", "of data and of the random distribution (1)"},
             {CONTEST_SETTING + 20, "keep", 0, NULL, "leave the test file there"},
             {CONTEST_SETTING + 21, "mpis", 0, "LIST", "alternate launches of mpich, openmpi,\nopenmpi-romio; needs -n"},
+            {CONTEST_OVERWRITE, "overwrite", 0, NULL,
+             "take a test file that is there and that piolet\ndid not leave as it is"},
             {CONTEST_OUTPUT, "output", 'o', "FILE", "append the results to FILE (piobench.out)"},
             {CONTEST_RESUME, "resume", 0, "FILE", "go on with the matrix of FILE, without what\nit holds already"},
             {CONTEST_DRY_RUN, "dry-run", 0, NULL, "print the matrix; run nothing"},

@@ -1,5 +1,6 @@
 /* piolet predict: the time of a program's I/O on systems where its phases were replayed, or that were characterised. No
  * MPI. */
+#include "base/output.h"
 #include "cli/cli_models.h"
 #include "cli/predict_shell.h"
 #include "predict/predict_observe.h"
@@ -73,6 +74,9 @@ static int parse(struct request *request, int argc, char **argv)
     }
     if (request->results.count == 0 && request->from.count == 0)
         return cli_usage_error(verb, "which RESULTS? (files that 'piolet replay' wrote; or --from a characterisation)");
+    output_reads(request->model);
+    for (int i = 0; i < request->sources.count; i++)
+        output_reads(request->sources.list[i]);
     return predict_shell_check(verb, &request->outputs);
 }
 

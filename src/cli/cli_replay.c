@@ -177,9 +177,9 @@ static pl_status check(struct replay_shell *shell, int argc, char **argv, struct
                          shell->ranks, (long long)shell->model.ranks);
     for (int i = 0; i < shell->place_count && status == PL_OK; i++)
         status = check_place(shell->places[i], error);
-    if (status == PL_OK)
-        status = cli_outputs_check(shell->job.model_path, shell->job.output, shell->json, shell->csv, error);
-    return status;
+    const struct cli_outputs outputs = {
+        .results = shell->job.output, .of_others = true, .json = shell->json, .csv = shell->csv};
+    return status == PL_OK ? cli_outputs_check(&outputs, error) : status;
 }
 
 /* ---- starting ---- */

@@ -1,17 +1,15 @@
 /* piolet report FILE...: one HTML page out of results and models. No MPI. */
 #include "cli/cli.h"
 
+#include "base/output.h"
 #include "cli/cli_target.h"
 #include "report/report.h"
 
-#include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
-#include <unistd.h>
 
 extern const struct cli_verb cli_verb_report;
 
@@ -38,8 +36,6 @@ static int parse(struct command *command, int argc, char **argv)
         return CLI_USAGE;
     if (optind == argc)
         return cli_usage_error(&cli_verb_report, "which FILE? (block files and model files, at least one)");
-    if (!*command->output)
-        return cli_usage_error(&cli_verb_report, "--output '' names no file");
     return CLI_OK;
 }
 
@@ -71,51 +67,13 @@ static pl_status write_report(struct report *report, const struct command *comma
     return report_write_page(report, template, stream, error);
 }
 
-/* A device, a pipe or a link stays what it is: the page is written into it. */
-static bool is_replaced(const char *path)
+static pl_status write_output(struct report *report, const struct command *command, struct pl_error *error)
 {
-    struct stat found;
-    return lstat(path, &found) != 0 || S_ISREG(found.st_mode);
-}
-
-/* An option's slip must not cost results. */
-static const char *input_that_is_output(const struct command *command, char **paths, int count)
-{
-    struct stat output, input;
-    if (strcmp(command->output, "-") == 0 || stat(command->output, &output) != 0)
-        return NULL;
-    for (int i = 0; i < count; i++)
-        if (stat(paths[i], &input) == 0 && input.st_dev == output.st_dev && input.st_ino == output.st_ino)
-            return paths[i];
-    return NULL;
-}
-
-/* A file is written under a name beside it and replaced when all is there: a page is whole or as it was. */
-static int write_output(struct report *report, const struct command *command)
-{
-    char name[PATH_MAX], part[32] = "";
-    struct pl_error error;
-    const bool standard = strcmp(command->output, "-") == 0, replaced = !standard && is_replaced(command->output);
-    if (replaced)
-        snprintf(part, sizeof part, ".%ld.part", (long)getpid());
-    if (snprintf(name, sizeof name, "%s%s", command->output, part) >= PATH_MAX)
-        return cli_usage_error(&cli_verb_report, "--output: the name is too long");
-    FILE *stream = standard ? stdout : fopen(name, "w");
-    if (!stream) {
-        cli_complain(&cli_verb_report, "cannot write '%s': %s", command->output, strerror(errno));
-        return CLI_FAILED;
-    }
-    pl_status status = write_report(report, command, stream, &error);
-    errno = 0;
-    const bool failed = ferror(stream), broken = (standard ? fflush(stream) : fclose(stream)) != 0 || failed;
-    if (status == PL_OK && (broken || (replaced && rename(name, command->output) != 0)))
-        status = pl_fail_errno(&error, errno ? errno : EIO, "cannot write '%s'", command->output);
-    if (status == PL_OK)
-        return CLI_OK;
-    if (replaced)
-        unlink(name);
-    cli_complain(&cli_verb_report, "%s", error.text);
-    return CLI_FAILED;
+    FILE *stream;
+    if (output_open(command->output, &stream, error) != PL_OK)
+        return error->status;
+    const pl_status status = write_report(report, command, stream, error);
+    return status == PL_OK ? output_commit(error) : status;
 }
 
 static int report_run(int argc, char **argv)
@@ -124,11 +82,12 @@ static int report_run(int argc, char **argv)
     const int wrong = parse(&command, argc, argv);
     if (wrong)
         return wrong;
-    const char *input = input_that_is_output(&command, argv + optind, argc - optind);
-    if (input)
-        return cli_usage_error(&cli_verb_report, "--output: the page would replace '%s', one of its files", input);
     struct report report;
     struct pl_error error;
+    for (int i = optind; i < argc; i++)
+        output_reads(argv[i]);
+    if (output_check(command.output, &error) != PL_OK)
+        return cli_usage_error(&cli_verb_report, "--output: %s", error.text);
     char made[64];
     const time_t now = time(NULL);
     struct tm parts;
@@ -140,9 +99,12 @@ static int report_run(int argc, char **argv)
     report.title = command.title;
     report.made = made;
     tell_troubles(&report);
-    const int status = write_output(&report, &command);
+    const pl_status status = write_output(&report, &command, &error);
     report_close(&report);
-    return status;
+    if (status == PL_OK)
+        return CLI_OK;
+    cli_complain(&cli_verb_report, "%s", error.text);
+    return CLI_FAILED;
 }
 
 const struct cli_verb cli_verb_report = {

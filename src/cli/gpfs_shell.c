@@ -102,8 +102,11 @@ static int run_cells_coll(struct gpfs_request *request, const struct gpfs_cells 
     struct watcher watcher = {.contest = &request->common, .progress = suite_wants_progress(request->common.progress)};
     const struct gpfs_observer observer = {
         .context = &watcher, .begin = print_begin, .failed = print_failed, .end = print_end};
-    struct gpfs_job job = {
-        .config = &request->config, .cells = cells, .output = request->common.output, .observer = &observer};
+    struct gpfs_job job = {.config = &request->config,
+                           .cells = cells,
+                           .output = request->common.output,
+                           .overwrite = request->common.overwrite,
+                           .observer = &observer};
     const bool exports = rank == 0 && (request->common.json || request->common.csv);
     const size_t blocks_before = exports ? suite_export_count(request->common.output) : 0;
     struct blockfile earlier;
@@ -123,11 +126,12 @@ static int run_cells_coll(struct gpfs_request *request, const struct gpfs_cells 
 }
 
 /* Rank 0 looks for all. */
-static pl_status check_place_coll(const struct gpfs_config *config, const struct gpfs_cells *cells, int rank,
+static pl_status check_place_coll(const struct gpfs_request *request, const struct gpfs_cells *cells, int rank,
                                   struct pl_error *error)
 {
     struct coll_verdict verdict;
-    const pl_status status = rank == 0 ? gpfs_run_check_place(config, cells, error) : PL_OK;
+    const pl_status status = rank == 0 ? gpfs_run_check_place(&request->config, cells, request->common.overwrite, error)
+                                       : PL_OK;
     return coll_agree_coll(MPI_COMM_WORLD, status, error, &verdict);
 }
 
@@ -154,7 +158,7 @@ static int run_launched_coll(void *context)
     if (status == PL_OK)
         status = gpfs_cells_make(&request->config, &cells, &error);
     if (status == PL_OK && !request->common.dry_run)
-        status = check_place_coll(&request->config, &cells, rank, &error);
+        status = check_place_coll(request, &cells, rank, &error);
     int exit_status = CLI_OK;
     if (status != PL_OK) {
         exit_status = CLI_USAGE;

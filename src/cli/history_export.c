@@ -1,9 +1,8 @@
 /* export of `piolet history`: blocks byte by byte, numbers as CSV and JSON. */
 #include "base/json.h"
-#include "cli/cli_outputs.h"
+#include "base/output.h"
 #include "cli/history_shell.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -113,15 +112,11 @@ static pl_status write_json(const struct content *content, FILE *stream, struct 
 
 static pl_status write_to(const struct content *content, const char *name, writer *write, struct pl_error *error)
 {
-    const bool standard = strcmp(name, "-") == 0;
-    FILE *stream = standard ? stdout : fopen(name, "w");
-    if (!stream)
-        return pl_fail_errno(error, errno, "cannot write '%s'", name);
-    pl_status status = write(content, stream, error);
-    const bool good = !ferror(stream);
-    if ((standard ? fflush(stream) : fclose(stream)) != 0 || !good)
-        status = status == PL_OK ? pl_fail_errno(error, errno, "writing '%s'", name) : status;
-    return status;
+    FILE *stream;
+    if (output_open(name, &stream, error) != PL_OK)
+        return error->status;
+    const pl_status status = write(content, stream, error);
+    return status == PL_OK ? output_finish(stream, error) : status;
 }
 
 int history_shell_export(const struct history_request *request, struct history *history)
@@ -137,7 +132,7 @@ int history_shell_export(const struct history_request *request, struct history *
     pl_status status = PL_OK;
     for (size_t i = 0; i < 3 && status == PL_OK; i++)
         if (files[i].name)
-            status = cli_outputs_writable(files[i].name, &error);
+            status = output_check(files[i].name, &error);
     if (status == PL_OK)
         status = history_runs(history, request->words, request->word_count, &content.runs, &error);
     if (status == PL_OK && (request->csv || request->json))
@@ -145,6 +140,8 @@ int history_shell_export(const struct history_request *request, struct history *
     for (size_t i = 0; i < 3 && status == PL_OK; i++)
         if (files[i].name)
             status = write_to(&content, files[i].name, files[i].write, &error);
+    if (status == PL_OK)
+        status = output_commit(&error);
     history_values_clear(&content.values);
     history_runs_clear(&content.runs);
     return status == PL_OK ? CLI_OK : history_shell_failed(request, &error);

@@ -1,5 +1,6 @@
 /* iot_all, iot_low_level, iot_kernel: the test suite as programs of their own, one for all classes or one for each
  * (IOT-1). CMake compiles this file once for each, with IOT_PROGRAM and IOT_CLASS. */
+#include "base/output.h"
 #include "cli/cli.h"
 #include "cli/suite_shell.h"
 
@@ -27,5 +28,7 @@ int main(int argc, char **argv)
             return CLI_OK;
         }
     }
-    return suite_shell_main(&PROGRAM, IOT_CLASS, argc, argv);
+    const int status = suite_shell_main(&PROGRAM, IOT_CLASS, argc, argv);
+    output_discard();
+    return status;
 }

@@ -1,4 +1,5 @@
 /* piolet: finds the verb and runs it. */
+#include "base/output.h"
 #include "cli/cli.h"
 
 #include <errno.h>
@@ -37,9 +38,10 @@ static bool asks_for_help(const struct cli_verb *verb, int argc, char **argv)
     return false;
 }
 
-/* What was printed may not have arrived: on a full disk, say. */
+/* Outputs that no verb committed go; and what was printed may not have arrived: on a full disk, say. */
 static int finish(const struct cli_verb *verb, int status)
 {
+    output_discard();
     if (fflush(stdout) == 0 && !ferror(stdout))
         return status;
     cli_complain(verb, "writing to standard output: %s", strerror(errno));

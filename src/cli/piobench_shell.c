@@ -182,6 +182,7 @@ static int run_matrix_coll(struct piobench_request *request, const struct pioben
                                .matrix = matrix,
                                .mpi = step.mpi,
                                .output = request->common.output,
+                               .overwrite = request->common.overwrite,
                                .only_cell = step.cell,
                                .round = step.round,
                                .observer = &observer};
@@ -226,7 +227,7 @@ static bool place_is_right_coll(const struct piobench_request *request, const st
     struct pl_error error;
     int right = 1;
     if (rank == 0) {
-        right = piobench_run_check_place(&request->config, matrix, &error) == PL_OK;
+        right = piobench_run_check_place(&request->config, matrix, request->common.overwrite, &error) == PL_OK;
         if (!right)
             cli_complain(request->common.verb, "%s", error.text);
         else if (!piobench_shell_step().is_one)

@@ -1,10 +1,10 @@
 #include "cli/predict_shell.h"
 
+#include "base/output.h"
 #include "cli/cli_models.h"
 #include "cli/cli_outputs.h"
 #include "predict/predict_text.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -39,7 +39,9 @@ int predict_shell_check(const struct cli_verb *verb, const struct predict_output
         return cli_usage_error(verb, "-o: results are appended to a file, not to standard output");
     if (outputs->json && outputs->csv && strcmp(outputs->json, "-") == 0 && strcmp(outputs->csv, "-") == 0)
         return cli_usage_error(verb, "--json and --csv cannot both go to standard output");
-    if (cli_outputs_check("", outputs->output, outputs->json, outputs->csv, &error) != PL_OK)
+    const struct cli_outputs files = {
+        .results = outputs->output, .of_others = true, .json = outputs->json, .csv = outputs->csv};
+    if (cli_outputs_check(&files, &error) != PL_OK)
         return complain(verb, &error, CLI_USAGE);
     return CLI_OK;
 }
@@ -99,15 +101,14 @@ static int export_to(const struct cli_verb *verb, const struct prediction *predi
 {
     if (!path)
         return CLI_OK;
-    const bool standard = strcmp(path, "-") == 0;
-    FILE *stream = standard ? stdout : fopen(path, "we");
-    if (stream) {
+    FILE *stream;
+    struct pl_error error;
+    if (output_open(path, &stream, &error) == PL_OK) {
         export(prediction, stream);
-        const bool bad = ferror(stream) != 0;
-        if ((standard ? fflush(stream) : fclose(stream)) == 0 && !bad)
+        if (output_finish(stream, &error) == PL_OK)
             return CLI_OK;
     }
-    cli_complain(verb, "cannot write '%s': %s", path, strerror(errno));
+    cli_complain(verb, "%s", error.text);
     return CLI_FAILED;
 }
 
@@ -144,5 +145,10 @@ int predict_shell_write(const struct cli_verb *verb, const struct prediction *pr
         status |= export_to(verb, prediction, "-", print);
     status |= export_to(verb, prediction, outputs->json, predict_export_json);
     status |= export_to(verb, prediction, outputs->csv, predict_export_csv);
-    return status | append_block(verb, prediction, outputs->output, sources);
+    if (status == CLI_OK)
+        status = append_block(verb, prediction, outputs->output, sources);
+    struct pl_error error;
+    if (status == CLI_OK && output_commit(&error) != PL_OK)
+        return complain(verb, &error, CLI_FAILED);
+    return status;
 }

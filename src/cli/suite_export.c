@@ -1,31 +1,19 @@
 #include "cli/suite_shell.h"
 
 #include "base/blockfile.h"
-#include "base/path.h"
+#include "base/output.h"
+#include "bench/iot/iot.h"
+#include "cli/cli_outputs.h"
 #include "measure/export.h"
 
-#include <errno.h>
 #include <stdio.h>
-#include <string.h>
-
-static pl_status check_one(const char *option, const char *path, const struct suite_request *request,
-                           const struct spec *spec, struct pl_error *error)
-{
-    if (!path)
-        return PL_OK;
-    const char *what = path_same(path, spec->timings_path) ? "the results go"
-                       : path_same(path, request->path)    ? "the keyword file is"
-                                                           : NULL;
-    for (size_t b = 0; b < spec->block_count && !what; b++)
-        if (path_same(path, spec_text(&spec->blocks[b], "filename")))
-            what = "a test file will be";
-    return what ? pl_fail(error, PL_E_USAGE, "%s: '%s' is where %s; allowed: another file", option, path, what) : PL_OK;
-}
 
 pl_status suite_export_check(const struct suite_request *request, const struct spec *spec, struct pl_error *error)
 {
-    const pl_status status = check_one("--json", request->json, request, spec, error);
-    return status == PL_OK ? check_one("--csv", request->csv, request, spec, error) : status;
+    const struct cli_outputs outputs = {.results = spec->timings_path, .json = request->json, .csv = request->csv};
+    for (size_t b = 0; b < spec->block_count; b++)
+        output_reserve(iot_local_path(spec_text(&spec->blocks[b], "filename")), "a test file will be");
+    return cli_outputs_check(&outputs, error);
 }
 
 size_t suite_export_count(const char *output)
@@ -43,14 +31,11 @@ typedef pl_status exporter(struct blockfile *files, size_t file_count, FILE *str
 
 static pl_status write_one(exporter *export, struct blockfile *file, const char *path, struct pl_error *error)
 {
-    FILE *stream = strcmp(path, "-") == 0 ? stdout : fopen(path, "we");
-    if (!stream)
-        return pl_fail_errno(error, errno, "opening '%s'", path);
-    pl_status status = export(file, 1, stream, error);
-    const int flushed = stream == stdout ? fflush(stream) : fclose(stream);
-    if (status == PL_OK && flushed != 0)
-        status = pl_fail_errno(error, errno, "writing '%s'", path);
-    return status;
+    FILE *stream;
+    if (output_open(path, &stream, error) != PL_OK)
+        return error->status;
+    const pl_status status = export(file, 1, stream, error);
+    return status == PL_OK ? output_finish(stream, error) : status;
 }
 
 pl_status suite_export(const struct suite_request *request, const char *output, size_t blocks_before,
@@ -67,6 +52,8 @@ pl_status suite_export(const struct suite_request *request, const char *output, 
         status = write_one(export_json, &ours, request->json, error);
     if (status == PL_OK && request->csv)
         status = write_one(export_csv, &ours, request->csv, error);
+    if (status == PL_OK)
+        status = output_commit(error);
     blockfile_close(&file);
     return status;
 }

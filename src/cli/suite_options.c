@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { OPT_RANKS = 1, OPT_OUTPUT, OPT_SET, OPT_DRY_RUN, OPT_JSON, OPT_CSV, OPT_PROGRESS, OPT_KEYWORDS };
+enum { OPT_RANKS = 1, OPT_OUTPUT, OPT_SET, OPT_DRY_RUN, OPT_JSON, OPT_CSV, OPT_PROGRESS, OPT_KEYWORDS, OPT_OVERWRITE };
 
 const struct cli_option SUITE_OPTIONS[] = {
     {OPT_RANKS, "ranks", 'n', "N", "start mpiexec (srun under SLURM) with N ranks"},
@@ -15,6 +15,7 @@ const struct cli_option SUITE_OPTIONS[] = {
     {OPT_DRY_RUN, "dry-run", 0, NULL, "print the plan, the bytes and the memory;\nrun nothing"},
     {OPT_JSON, "json", 0, "FILE", "export what was measured as JSON"},
     {OPT_CSV, "csv", 0, "FILE", "export what was measured as CSV"},
+    {OPT_OVERWRITE, "overwrite", 0, NULL, "take test files that are there and that piolet\ndid not leave as they are"},
     {OPT_PROGRESS, "progress", 0, "WHEN", "auto (on a terminal), always, never"},
     {OPT_KEYWORDS, "keywords", 0, "TEST", "the keywords of a test; 'all' lists the tests"},
     {0},
@@ -61,6 +62,7 @@ int suite_shell_main(const struct cli_verb *verb, const char *class_name, int ar
         request.json = option == OPT_JSON ? argument : request.json;
         request.csv = option == OPT_CSV ? argument : request.csv;
         request.progress = option == OPT_PROGRESS ? argument : request.progress;
+        request.overwrite = request.overwrite || option == OPT_OVERWRITE;
         dry_run = dry_run || option == OPT_DRY_RUN;
     }
     if (optind < argc)

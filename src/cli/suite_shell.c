@@ -37,6 +37,8 @@ int suite_shell_check(const struct suite_request *request, int ranks)
                                       request->override_count, &spec, &error);
     if (status == PL_OK) {
         status = suite_export_check(request, &spec, &error);
+        if (status == PL_OK)
+            status = iot_suite_check_places(&spec, ranks, request->overwrite, false, &error);
         spec_clear(&spec);
     }
     if (status != PL_OK)
@@ -238,13 +240,18 @@ int suite_shell_run_coll(const struct suite_request *request, int argc, char **a
         job_finalize_coll();
         return CLI_USAGE;
     }
-    int rank;
+    int rank, ranks;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     struct spec spec;
     int exit_status = CLI_USAGE;
     if (iot_suite_load_coll(MPI_COMM_WORLD, request->path, request->class_name, request->overrides,
                             request->override_count, &spec, &error) == PL_OK) {
-        if (suite_export_check(request, &spec, &error) == PL_OK)
+        struct coll_verdict verdict;
+        pl_status status = rank == 0 ? suite_export_check(request, &spec, &error) : PL_OK;
+        if (status == PL_OK && rank == 0)
+            status = iot_suite_check_places(&spec, ranks, request->overwrite, true, &error);
+        if (coll_agree_coll(MPI_COMM_WORLD, status, &error, &verdict) == PL_OK)
             exit_status = run_loaded_coll(request, &spec, rank);
         else if (rank == 0)
             cli_complain(request->verb, "%s", error.text);

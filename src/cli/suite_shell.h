@@ -15,6 +15,7 @@ struct suite_request {
     const char *path;            /* keyword file */
     const char *json, *csv;      /* exports of what this run measured; NULL: none */
     const char *progress;        /* auto, always, never */
+    bool overwrite;              /* test files that are there and not ours */
     struct spec_override overrides[SUITE_OVERRIDES_MAX];
     char override_keys[SUITE_OVERRIDES_MAX][SUITE_KEY_MAX];
     size_t override_count;
@@ -38,7 +39,7 @@ pl_status suite_check_progress(const char *asked, struct pl_error *error);
 /* Is progress to be printed, by that value? */
 bool suite_wants_progress(const char *asked);
 
-/* Refuses to export into a file that the run reads or writes. */
+/* Refuses outputs that cannot be written, and exports into a file that the run reads or writes. */
 pl_status suite_export_check(const struct suite_request *request, const struct spec *spec, struct pl_error *error);
 
 /* Writes the blocks behind the first `blocks_before` of a block file as JSON and CSV, where asked for. */

@@ -44,7 +44,7 @@ static double now_s(void)
 static void become(const struct survey_command *command, const char *log)
 {
     const int null = open("/dev/null", O_RDONLY);
-    const int file = open(log, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND, 0666);
+    const int file = open(log, O_WRONLY | O_CREAT | O_EXCL | O_APPEND, 0666);
     setpgid(0, 0);
     prctl(PR_SET_PDEATHSIG, SIGTERM);
     if (null < 0 || file < 0)

@@ -20,8 +20,7 @@ static const struct sizes SIZES[SURVEY_FORMS] = {
 
 static void begin_block(struct text *text, const char *class_name, const char *testname, const char *file, int repeat)
 {
-    text_format(text, "\nclassname %s\ntestname %s\nfilename %s\nrepeat %d\nkeep false\n", class_name, testname, file,
-                repeat);
+    text_format(text, "\nclassname %s\ntestname %s\nfilename %s\nrepeat %d\n", class_name, testname, file, repeat);
 }
 
 void survey_curves(const struct survey_request *request, struct text *text)

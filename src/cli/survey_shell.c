@@ -1,4 +1,5 @@
 /* A survey from its first step to the page. */
+#include "base/output.h"
 #include "base/units.h"
 #include "cli/cli_target.h"
 #include "cli/survey.h"
@@ -111,14 +112,18 @@ static bool write_text(struct survey *survey, const char *name,
     struct text text = {0};
     make(survey->request, &text);
     snprintf(path, sizeof path, "%s/%s", survey->places.out, name);
-    FILE *stream = fopen(path, "w");
-    bool good = stream && !text.failed && fputs(text_get(&text), stream) >= 0;
-    if (stream)
-        good = fclose(stream) == 0 && good;
-    if (!good)
-        complain(survey, "cannot write '%s': %s", path, strerror(errno));
+    FILE *stream;
+    struct pl_error error;
+    pl_status status = text.failed ? pl_fail(&error, PL_E_NOMEM, "not enough memory for '%s'", path)
+                                   : output_open(path, &stream, &error);
+    if (status == PL_OK) {
+        fputs(text_get(&text), stream); /* the commit tells */
+        status = output_commit(&error);
+    }
+    if (status != PL_OK)
+        complain(survey, "%s", error.text);
     text_clear(&text);
-    return good;
+    return status == PL_OK;
 }
 
 static bool prepare(struct survey *survey)
@@ -127,7 +132,7 @@ static bool prepare(struct survey *survey)
     if (!make_output(survey) || !make_work(survey))
         return false;
     snprintf(path, sizeof path, "%s/steps.txt", survey->places.out);
-    survey->list = fopen(path, "w");
+    survey->list = fopen(path, "wxe"); /* the directory is new or empty */
     if (!survey->list)
         complain(survey, "cannot write '%s': %s", path, strerror(errno));
     return survey->list && write_text(survey, "curves.in", survey_curves) &&
@@ -301,11 +306,12 @@ static void summarize(struct survey *survey)
     char path[LOG_MAX];
     struct pl_error error;
     snprintf(path, sizeof path, "%s/summary.txt", survey->places.out);
-    FILE *stream = fopen(path, "w");
-    const pl_status status = stream ? survey_summary(survey->places.out, stream, &error)
-                                    : pl_fail_errno(&error, errno, "cannot write '%s'", path);
-    if (stream)
-        fclose(stream);
+    FILE *stream;
+    pl_status status = output_open(path, &stream, &error);
+    if (status == PL_OK)
+        status = survey_summary(survey->places.out, stream, &error);
+    if (status == PL_OK)
+        status = output_commit(&error);
     if (status == PL_OK)
         print_file(path);
     else

@@ -1,6 +1,8 @@
 /* Opening a history: a new one gets its tables, a foreign or damaged file is refused in words. */
 #include "history/history_db.h"
 
+#include "base/output.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -215,6 +217,18 @@ static pl_status prepare_handle(struct history *history, bool create, struct pl_
     return status == PL_OK ? check_format(history, create, error) : status;
 }
 
+/* No export may replace the database, nor what SQLite puts beside it. */
+static void reserve_files(const char *path)
+{
+    static const char *const ends[] = {"", "-journal", "-wal", "-shm"};
+    for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++) {
+        struct text name = {0};
+        text_format(&name, "%s%s", path, ends[i]);
+        output_reserve(text_get(&name), "the history is");
+        text_clear(&name);
+    }
+}
+
 pl_status history_open(const char *path, bool create, struct history **ret_history, struct pl_error *error)
 {
     struct stat info;
@@ -226,6 +240,7 @@ pl_status history_open(const char *path, bool create, struct history **ret_histo
         free(history);
         return pl_fail(error, PL_E_NOMEM, "not enough memory");
     }
+    reserve_files(path);
     const pl_status status = prepare_handle(history, create, error);
     if (status == PL_OK)
         *ret_history = history;

@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -38,14 +37,6 @@ const char *place_in_memory(const char *file)
         if (environment_filesystem(file, &fs, &ignored) == PL_OK && strcmp(fs.type, kinds[i]) == 0)
             return kinds[i];
     return NULL;
-}
-
-pl_status place_remove(const char *file, struct pl_error *error)
-{
-    char *target = realpath(file, NULL);
-    const int code = target ? unlink(target) : -1, cause = errno;
-    free(target);
-    return code == 0 || cause == ENOENT ? PL_OK : pl_fail_errno(error, cause, "removing '%s'", file);
 }
 
 pl_status place_fail(const char *file, const char *doing, struct pl_error *error)

@@ -15,9 +15,6 @@ pl_status place_check(const char *file, int64_t bytes, struct pl_error *error);
 /* "tmpfs" where the file stands in memory and nowhere else, so that it cannot be read cold; else NULL. */
 const char *place_in_memory(const char *file);
 
-/* Removes what the name leads to, not a link: it may stand for a place on another file system. No file is no error. */
-pl_status place_remove(const char *file, struct pl_error *error);
-
 /* Takes the file out of the page cache of this node. No file is no error: nothing of it is cached. */
 pl_status place_drop(const char *file, struct pl_error *error);
 

@@ -84,9 +84,12 @@ void plot_end(struct plot *plot);
 enum { PLOT_TICKS_MAX = 64 };
 size_t plot_ticks(const struct plot_axis *axis, int wanted, double ticks[PLOT_TICKS_MAX]);
 
-/* Opens `path` for a plot, calls draw(context, stream) and closes; a name that ends in .png goes through rsvg-convert.
- */
+/* Calls draw(context, stream) for an output; a name that ends in .png goes through rsvg-convert. output_commit() puts
+ * the plot in its place. */
 typedef pl_status plot_draw(void *context, FILE *stream, struct pl_error *error);
 pl_status plot_to_file(const char *path, plot_draw *draw, void *context, struct pl_error *error);
+
+/* A file without a name; NULL: the error says why. */
+FILE *plot_temporary(struct pl_error *error);
 
 #endif

@@ -1,6 +1,8 @@
 /* Opens what the page is made of: block files, model files, and whatever else was named. */
 #include "report/report.h"
 
+#include "base/output.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -61,6 +63,7 @@ static void open_file(struct report_file *file)
 {
     char start[sizeof MODEL_MARK] = "";
     struct pl_error error;
+    output_reads(file->path);
     FILE *stream = fopen(file->path, "r");
     if (stream && fread(start, 1, sizeof start - 1, stream) == sizeof start - 1 && strcmp(start, MODEL_MARK) == 0) {
         rewind(stream);

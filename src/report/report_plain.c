@@ -1,4 +1,5 @@
 /* The page without scripts: what was measured, every warning, and the tables and SVG plots of the analysis tools. */
+#include "measure/plot.h"
 #include "model/model_plot.h"
 #include "report/report.h"
 #include "report/report_encode.h"
@@ -99,28 +100,50 @@ static void put_warnings(const struct report *report, FILE *stream)
 
 /* ---- tables and plots ---- */
 
-/* The SVG in `path`, from its <svg> element on, without what stands before it in a file. */
-static void put_svg(const char *path, const char *label, FILE *stream)
+/* A file without a name into which tools draw one plot after the other. */
+struct easel {
+    FILE *svg;
+    char path[32]; /* of its descriptor */
+};
+
+static pl_status easel_open(struct easel *easel, struct pl_error *error)
+{
+    easel->svg = plot_temporary(error);
+    if (!easel->svg)
+        return error->status;
+    snprintf(easel->path, sizeof easel->path, "/dev/fd/%d", fileno(easel->svg));
+    return PL_OK;
+}
+
+static bool easel_clear(const struct easel *easel)
+{
+    const int fd = fileno(easel->svg);
+    return lseek(fd, 0, SEEK_SET) == 0 && ftruncate(fd, 0) == 0;
+}
+
+/* The SVG that was drawn, from its <svg> element on, without what stands before it in a file. */
+static void put_svg(const struct easel *easel, const char *label, FILE *stream)
 {
     char buffer[65536];
-    size_t length;
+    ssize_t length;
+    off_t at = 0;
     bool begun = false;
-    FILE *svg = fopen(path, "r");
-    if (!svg)
-        return;
+    if (lseek(fileno(easel->svg), 0, SEEK_END) <= 0)
+        return; /* the tool draws nothing */
     put(stream, "<figure aria-label=\"", label, "\">\n");
-    while ((length = fread(buffer, 1, sizeof buffer - 1, svg)) > 0) {
+    while ((length = pread(fileno(easel->svg), buffer, sizeof buffer - 1, at)) > 0) {
         buffer[length] = '\0';
+        at += length;
         const char *from = begun ? buffer : strstr(buffer, "<svg");
         if (from)
-            fwrite(from, 1, length - (size_t)(from - buffer), stream);
+            fwrite(from, 1, (size_t)(length - (from - buffer)), stream);
         begun = begun || from;
     }
     fputs("\n</figure>\n", stream);
-    fclose(svg);
 }
 
-static void put_tool(const struct report_tool *tool, const struct report_file *file, const char *plot, FILE *stream)
+static void put_tool(const struct report_tool *tool, const struct report_file *file, const struct easel *easel,
+                     FILE *stream)
 {
     char *text = NULL;
     size_t length = 0;
@@ -128,13 +151,13 @@ static void put_tool(const struct report_tool *tool, const struct report_file *f
     FILE *memory = open_memstream(&text, &length);
     if (!memory)
         return;
-    unlink(plot);
-    const pl_status status = report_tool_run(tool, file, memory, NULL, plot, &error);
+    const bool ready = easel_clear(easel);
+    const pl_status status = report_tool_run(tool, file, memory, NULL, ready ? easel->path : NULL, &error);
     fclose(memory);
     if (status != PL_E_INPUT) {
         put(stream, "<h2>", tool->heading, "");
         put(stream, " <small>", file->path, "</small></h2>\n");
-        put_svg(plot, tool->heading, stream);
+        put_svg(easel, tool->heading, stream);
         put(stream, "<pre>", text, "</pre>\n");
         if (status != PL_OK)
             put(stream, "<p>", error.text, "</p>\n");
@@ -142,7 +165,7 @@ static void put_tool(const struct report_tool *tool, const struct report_file *f
     free(text);
 }
 
-static void put_model(const struct report_file *file, const char *plot, FILE *stream)
+static void put_model(const struct report_file *file, const struct easel *easel, FILE *stream)
 {
     struct text words = {0}, text = {0};
     struct pl_error error;
@@ -150,9 +173,8 @@ static void put_model(const struct report_file *file, const char *plot, FILE *st
     model_write(&file->model, true, &text);
     put(stream, "<h2>I/O phases of ", file->model.program, "</h2>\n");
     put(stream, "<p>", text_get(&words), "</p>\n");
-    unlink(plot);
-    if (model_plot(&file->model, plot, &error) == PL_OK)
-        put_svg(plot, "process, tick and offset of every access", stream);
+    if (easel_clear(easel) && model_plot(&file->model, easel->path, &error) == PL_OK)
+        put_svg(easel, "process, tick and offset of every access", stream);
     put(stream, "<pre>", text_get(&text), "</pre>\n");
     text_clear(&words);
     text_clear(&text);
@@ -160,12 +182,9 @@ static void put_model(const struct report_file *file, const char *plot, FILE *st
 
 pl_status report_write_plain(struct report *report, FILE *stream, struct pl_error *error)
 {
-    const char *folder = getenv("TMPDIR");
-    char directory[4096], plot[4200];
-    snprintf(directory, sizeof directory, "%s/piolet-report.XXXXXX", folder && *folder ? folder : "/tmp");
-    if (!mkdtemp(directory))
-        return pl_fail_errno(error, errno, "cannot make a folder for plots, '%s'", directory);
-    snprintf(plot, sizeof plot, "%s/plot.svg", directory);
+    struct easel easel;
+    if (easel_open(&easel, error) != PL_OK)
+        return pl_within(error, "making a file for plots");
     fputs(HEAD, stream);
     put(stream, "<title>", report->title, "</title>\n");
     put(stream, "<h1>", report->title, "</h1>\n");
@@ -175,11 +194,10 @@ pl_status report_write_plain(struct report *report, FILE *stream, struct pl_erro
     for (size_t f = 0; f < report->file_count; f++)
         for (const struct report_tool *tool = REPORT_TOOLS; tool->name; tool++)
             if (report_tool_applies(tool, &report->files[f]))
-                put_tool(tool, &report->files[f], plot, stream);
+                put_tool(tool, &report->files[f], &easel, stream);
     for (size_t f = 0; f < report->file_count; f++)
         if (report->files[f].is_model)
-            put_model(&report->files[f], plot, stream);
-    unlink(plot);
-    rmdir(directory);
+            put_model(&report->files[f], &easel, stream);
+    fclose(easel.svg);
     return PL_OK;
 }

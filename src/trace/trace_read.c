@@ -2,6 +2,7 @@
 #include "trace/trace_read.h"
 
 #include "base/checksum.h"
+#include "base/output.h"
 #include "base/text.h"
 #include "trace/trace_build.h"
 #include "trace/trace_format.h"
@@ -177,6 +178,7 @@ pl_status trace_tree_read(const char *directory, int rank, struct trace_tree *re
     if (snprintf(path, sizeof path, "%s/trace.%d", directory, rank) >= (int)sizeof path)
         return pl_fail_errno(error, ENAMETOOLONG, "'%s'", directory);
     size_t length = 0;
+    output_reads(path);
     const int why = read_file(path, &ret_tree->bytes, &length);
     if (why)
         return pl_fail_errno(error, why, "cannot read '%s', the trace of rank %d", path, rank);

@@ -335,11 +335,11 @@ for option in '--block 1' '--test multiple' '--set 1' '--op w' '--rank 0' '--fro
     has err "not to export"
 done
 run 2 rawdata --nosuch a.pio
-run 1 rawdata -o nosuch/p.svg a.pio
+run 2 rawdata -o nosuch/p.svg a.pio
 has err 'nosuch/p.svg'
 if [ -e /dev/full ]; then
     "$PIOLET" analyze rawdata a.pio >/dev/full 2>err && fail "a full device must be noticed"
-    has err 'failed'
+    has err 'standard output'
 fi
 
 [ "$failures" = 0 ] || exit 1

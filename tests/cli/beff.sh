@@ -29,11 +29,11 @@ measures_messages_between_processes
 --time_'0.5':_allowed: --time 0.5
 --rmax_'0':_allowed: --rmax 0
 --plot_'a.gif':_allowed: --plot a.gif
---json_'beff.out':_allowed:_another_file --json beff.out
---csv_'x':_allowed:_a_file_for_each --json x --csv x
---json_'/nowhere/x':_No_such_file --json /nowhere/x
---plot_'/nowhere/x.svg':_No_such_file --plot /nowhere/x.svg
---csv_'/':_Is_a_directory --csv /
+--json:_'beff.out'_is_where_the_results_go --json beff.out
+--csv:_'x'_is_named_for_two_outputs --json x --csv x
+--json:_'/nowhere/x'_cannot_be_made:_No_such_file --json /nowhere/x
+--plot:_'/nowhere/x.svg'_cannot_be_made:_No_such_file --plot /nowhere/x.svg
+--csv:_'/'_is_a_directory --csv /
 --progress:_'loud';_allowed:_auto --progress loud
 beff_takes_no_operands file
 END
@@ -118,7 +118,7 @@ expect_in "$ERR" "not to beff"
 expect_exit 1 "$PIOLET" analyze beff --block 7 r.out
 expect_in "$ERR" "nothing matches the selection"
 expect_exit 1 "$PIOLET" analyze beff /dev/null
-expect_exit 1 "$PIOLET" beff -n 2 --quick -o /nowhere/x.out
+expect_exit 2 "$PIOLET" beff -n 2 --quick -o /nowhere/x.out
 expect_in "$ERR" "/nowhere/x.out"
 expect_exit 1 "$PIOLET" beff -n 2 --quick -o /dev/full
 expect_in "$ERR" "writing results to '/dev/full'"

@@ -37,9 +37,9 @@ refused "is not an option" --no-such-thing
 refused "opening 'absent'" -n 2 --hints absent
 refused "No such file" -n 2 --resume absent
 refused "is where the results go" -n 2 -o r.out --json r.out
-refused "cannot both go to './x'" -n 2 --json x --csv ./x
-refused "--csv: opening '/nowhere/x': No such file" -n 2 --csv /nowhere/x
-refused "--json: opening '/': Is a directory" -n 2 --json /
+refused "'./x' is named for two outputs" -n 2 --json x --csv ./x
+refused "--csv: '/nowhere/x' cannot be made: No such file" -n 2 --csv /nowhere/x
+refused "--json: '/' is a directory" -n 2 --json /
 printf 'all cb_nodes 1\ntype 9 a b\n' >hints
 refused "hints:2: '9' is not a number behind 'type'; allowed: 0 to 5" -n 2 --hints hints
 printf 'pattern 3 a\n' >hints

@@ -24,7 +24,7 @@ expect_in "$ERR" "which FILE?"
 expect_exit 2 "$PIOLET" report --output= try.out
 expect_exit 2 "$PIOLET" report no-such-file
 expect_in "$ERR" "no-such-file"
-expect_exit 1 "$PIOLET" report try.out -o no/such/folder.html
+expect_exit 2 "$PIOLET" report try.out -o no/such/folder.html
 
 # The plain page: tables and plots, and nothing that runs.
 expect_exit 0 "$PIOLET" report --plain --title 'A <title> & more' try.out -o plain.html

@@ -92,7 +92,7 @@ expect_exit 0 "$PIOLET" run -n 2 --json r.json --csv r.csv --set info.remark="a 
 cp "$OUT" text
 [ ! -s "$ERR" ] || fail "progress where there is no terminal: $(cat "$ERR")"
 expect_in text "results: kept.out"
-no_files_but a.in kept.out multiple.dat r.csv r.json single.dat text
+no_files_but a.in kept.out r.csv r.json text
 [ "$(grep -c '^input info.remark a b$' kept.out)" = 2 ] || fail "the remark is not in every block"
 written=$(jq '[.blocks[].sets[].params.filesize_bytes | tonumber] | add' r.json)
 [ "$written" = 3470000 ] || fail "the plan told 3470000 bytes, the run wrote $written"
@@ -180,8 +180,8 @@ for option in --json --csv; do
     expect_exit 2 "$PIOLET" run -o own.out $option own.in own.in
 done
 [ "$(grep -c '^end-block 1$' own.out)" = 1 ] || fail "the results were touched"
-ln -s later.out link.dat # leads to the results, but only once they are there
-expect_exit 1 "$PIOLET" run -o later.out --set filename=link.dat own.in
+ln -s later.out link.dat # leads to the results, which are not there yet
+expect_exit 2 "$PIOLET" run -o later.out --set filename=link.dat own.in
 expect_in "$ERR" "is where the results go"
 
 # Under -n a mistake is still one message, without the launcher's.

@@ -18,7 +18,7 @@ kernel()
 {
     local name=$1 file=$2 scale=$3
     shift 3
-    printf 'class Kernel\ntestname %s\nfilename %s\nseed 3\n' "${name%%:*}" "$file"
+    printf 'class Kernel\ntestname %s\nfilename %s\nkeep true\nseed 3\n' "${name%%:*}" "$file"
     case $name in
     matrix2D* | gatherscat2D) printf 'numsizes 1\nxsize %d\nysize 96\nnumprocgrids 1\nxproc 2\nyproc 2\n' $((128 * scale)) ;;
     transpose*) printf 'numsizes 1\nxsize %d\nysize 96\n' $((128 * scale)) ;;

@@ -47,4 +47,5 @@ expect_in "$ERR" "/dev/full"
 small_fs 8M
 fallocate -l "$(($(df --output=avail -B1 "$SMALL_FS" | tail -n 1) - 1500000))" "$SMALL_FS/full"
 head -c 1m /dev/zero >"$SMALL_FS/$file"
+echo 'piolet-test-file 1 temporary' >"$SMALL_FS/.$file.piolet"
 expect_exit 0 "$PIOLET" piobench -n 2 -f "$SMALL_FS/$file" -o tight.out -s 1m -b 64k -d CYCLIC --ops write -a naive --trials 1 --max-trials 1

@@ -73,6 +73,8 @@ for run in mpirun_n engine_run; do # in the files of the ranks, together, stands
     cat "$data".[0-3] | od -An -v -tx8 -w8 | sort | cmp - <(od -An -v -tx8 -w8 reference | sort) || fail "$run: epio lost something"
 done
 
+rm -f "$data"* # what was there before a run would stay
+
 # madbench RUN OPTION...: what is read is checked by the program itself
 madbench() { expect_exit 0 "$1" 4 "$PIOLET" madbench --pixels 101 "${@:2}" --file "$data" -o same.out; }
 madbench mpirun_n --files unique --iomethod posix --rmod 2 --wmod 4

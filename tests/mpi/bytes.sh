@@ -12,7 +12,7 @@ keywords()
 {
     local test=$1 file=$2
     shift 2
-    printf 'class Lowlevel\ntestname %s\nfilename %s\nnumruns 1\nfilesize 1\nblocksize 0.03\n' "$test" "$file"
+    printf 'class Lowlevel\ntestname %s\nfilename %s\nnumruns 1\nfilesize 1\nblocksize 0.03\nkeep true\n' "$test" "$file"
     printf '%s\n' "$@"
 }
 
@@ -102,7 +102,7 @@ for_each_file shortening_is_told
 # The default check: a lost stretch of 64 KiB, two exchanged blocks, another run's file.
 keywords multiple t.dat "seed 7" "phases write" "collective false" >write.in
 keywords multiple t.dat "seed 7" "phases read" "collective false" >read.in
-expect_exit 0 mpirun_n 2 "$PIOLET" run write.in
+expect_exit 0 mpirun_n 2 "$PIOLET" run --overwrite write.in
 cp t.dat whole.dat
 dd if=/dev/zero of=t.dat bs=65536 count=1 seek=5 conv=notrunc status=none
 expect_exit 1 "$PIOLET" run read.in
@@ -117,5 +117,5 @@ expect_in "$ERR" "rank 0: checking block 0 at byte 0"
 expect_exit 0 mpirun_n 2 "$PIOLET" run --set check=none read.in
 rm t.dat
 expect_exit 1 "$PIOLET" run read.in
-expect_in "$ERR" "opening 't.dat'"
+expect_in "$ERR" "'t.dat' is not there to be read"
 [ ! -e t.dat ] || fail "reading made a file"

@@ -15,7 +15,7 @@ keywords()
     local file=$1 collective=$2
     shift 2
     printf 'class Kernel\ntestname irregular\nfilename %s\nnumsizes 1\nxsize 9\nysize 8\nzsize 7\n' "$file"
-    printf 'seed 7\ncollective %s\n' "$collective"
+    printf 'seed 7\nkeep true\ncollective %s\n' "$collective"
     [ $# -eq 0 ] || printf '%s\n' "$@"
 }
 
@@ -107,7 +107,7 @@ tamper()
         found=$((found + 1))
         keywords t.dat $access "${fields[@]}" "phases write" >write.in
         keywords t.dat $access "${fields[@]}" "phases read" >read.in
-        expect_exit 0 mpirun_n 4 "$PIOLET" run -o results write.in
+        expect_exit 0 mpirun_n 4 "$PIOLET" run --overwrite -o results write.in
         printf 'X' | dd of=t.dat bs=1 seek="$1" conv=notrunc status=none
         expect_exit 1 mpirun_n 4 "$PIOLET" run -o changed read.in
         expect_in "$ERR" "$2"

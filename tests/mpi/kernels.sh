@@ -26,7 +26,7 @@ block()
 {
     local test=$1 size
     read -r -a size <<<"${SIZES[$2]}"
-    printf 'class Kernel\ntestname %s\nfilename %s\nseed 11\ncheck full\nnumsizes 1\n' "$test" "$3"
+    printf 'class Kernel\ntestname %s\nfilename %s\nkeep true\nseed 11\ncheck full\nnumsizes 1\n' "$test" "$3"
     printf 'xsize %d\nysize %d\n' "${size[0]}" "${size[1]}"
     [ ${#size[@]} -lt 3 ] || printf 'zsize %d\n' "${size[2]}"
     shift 3

@@ -16,7 +16,7 @@ block()
     local test=$1 n=$2
     local fuzzy=(0 0.3 0) check=(sample full none) preallocate=(true false)
     shift 2
-    printf 'class Lowlevel\ntestname %s\nfilename %s.%d.dat\n' "$test" "$test" "$n"
+    printf 'class Lowlevel\ntestname %s\nfilename %s.%d.dat\nkeep true\n' "$test" "$test" "$n"
     printf 'numfilesize 2\nfilesize 0.1 0.0123\nnumblocksize 2\nblocksize 0.007, 0.05\n'
     printf 'fuzzy %s\ncheck %s\npreallocate %s\ninfo.number %d\n' "${fuzzy[n % 3]}" "${check[n / 2 % 3]}" \
         "${preallocate[n % 2]}" "$n"
@@ -26,7 +26,7 @@ block()
 # alone PHASE COLLECTIVE LAYOUT: one of writing and reading; what one way of access wrote, the other one reads
 alone()
 {
-    printf 'class Lowlevel\ntestname multiple\nfilename alone.dat\nnumruns 1\nfilesize 0.1\nblocksize 0.007\n'
+    printf 'class Lowlevel\ntestname multiple\nfilename alone.dat\nkeep true\nnumruns 1\nfilesize 0.1\nblocksize 0.007\n'
     printf 'phases %s\nseed 3\ncheck full\nlayout %s\n' "$1" "$3"
     [ "$2" = 1 ] && echo "collective true" || echo "collective false"
 }
@@ -47,7 +47,7 @@ keywords()
     block multipleI $((run + 6)) "collective true" "kind nonblocking" "layout ${layout[run % 2]}" "tasklength 10"
     block multipleI $((run + 7)) "collective false" "layout $other" "tasklength 10" "cycles 3"
     # blocks of 8 bytes, and one block larger than the file
-    printf 'class Lowlevel\ntestname multiple\nfilename tiny.dat\nnumruns 2\nfilesize 0.0004 0.000411\nblocksize 0.000008 1\n'
+    printf 'class Lowlevel\ntestname multiple\nfilename tiny.dat\nkeep true\nnumruns 2\nfilesize 0.0004 0.000411\nblocksize 0.000008 1\n'
     printf 'collective %s\n' "$([ $((run % 2)) = 0 ] && echo true || echo false)"
 }
 

@@ -19,6 +19,7 @@ keywords()
     local file=$1
     shift
     printf 'class Kernel\ntestname nonseq\nfilename %d-%s\nfilesize 0.1\n' $$ "$file"
+    [[ $* == *"keep "* ]] || echo "keep true"
     [[ " $*" = *check* ]] || echo "check full"
     printf '%s\n' "$@"
 }

@@ -13,7 +13,7 @@ cd "$TMP"
 # keywords FILE [LINE...]
 keywords()
 {
-    printf 'class Kernel\ntestname outofcore\nfilename %s\nseed 11\n' "$1"
+    printf 'class Kernel\ntestname outofcore\nfilename %s\nkeep true\nseed 11\n' "$1"
     shift
     printf '%s\n' "$@"
 }

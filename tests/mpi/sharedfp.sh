@@ -16,6 +16,7 @@ cd "$TMP"
 keywords()
 {
     printf 'class Kernel\ntestname sharedfp\nfilename %d-%s\ncollective %s\nseed 9\n' $$ "$1" "$2"
+    [[ $* == *"keep "* ]] || echo "keep true"
     [[ " $*" = *check* ]] || echo "check full"
     shift 2
     printf '%s\n' "$@"

@@ -31,7 +31,8 @@ struct apps_job {
     const struct apps_pair *inputs; /* the command line, for the results */
     size_t input_count;
     int64_t repeat;
-    bool keep; /* leave the test files behind */
+    bool keep;      /* leave the test files behind */
+    bool overwrite; /* files that are there and not ours */
     uint64_t seed;
 };
 
@@ -87,6 +88,7 @@ struct apps_kernel {
     const char *name;
     const void *plan;
     struct apps_cost cost;
+    bool own_files; /* one for each rank */
     /* Lines `param` of the results, on rank 0. */
     void (*params)(const void *plan, struct blockfile_writer *writer);
     /* Every rank calls; all succeed or all fail. */
@@ -94,8 +96,9 @@ struct apps_kernel {
                           struct coll_verdict *ret_verdict);
 };
 
-/* Runs all repetitions, each appended to the results when it is measured. *ret_failed counts those that failed; a
- * status other than PL_OK means that the run had to stop (no clock, results not writable). */
+/* Runs all repetitions on files that were taken (apps_file_take()), each appended to the results when it is measured.
+ * *ret_failed counts those that failed; a status other than PL_OK means that the run had to stop (no clock, results not
+ * writable). */
 pl_status apps_run_coll(MPI_Comm comm, const struct apps_job *job, const struct apps_kernel *kernel,
                         const struct apps_observer *observer, int64_t *ret_failed, struct pl_error *error);
 
@@ -112,9 +115,16 @@ void apps_phase_sum_coll(const struct apps_run *run, const struct apps_phase *ph
 
 /* ---- test files (apps_file.c); local ---- */
 
-/* The name of a rank's own file: "FILE.RANK", as wide as the highest rank needs. */
-pl_status apps_file_name(const struct apps_run *run, bool own, char ret_name[APPS_PATH_MAX], struct pl_error *error);
-/* Removes what stands at the place of a test file; refuses a directory, and too little space for `bytes`. */
+/* The test file of a rank: FILE, or its own "FILE.RANK", as wide as the highest rank needs. */
+pl_status apps_file_name(const struct apps_job *job, bool own, int rank, int nprocs, char ret_name[APPS_PATH_MAX],
+                         struct pl_error *error);
+/* Before any I/O: is one of the files somebody's? Any process may ask for all ranks. */
+pl_status apps_file_check(const struct apps_job *job, bool own, int nprocs, struct pl_error *error);
+/* The rank's own file, or on rank 0 the shared one, is looked after until testfile_end(). */
+pl_status apps_file_take(const struct apps_job *job, bool own, int rank, int nprocs, struct pl_error *error);
+/* What a failed repetition left is of no use: its room is needed. */
+void apps_file_drop(const struct apps_job *job, bool own, int rank, int nprocs);
+/* Removes what stands at the place of a test file; refuses too little space for `bytes`. */
 pl_status apps_file_clear(const char *name, int64_t bytes, struct pl_error *error);
 /* Refuses memory that the node cannot have. */
 pl_status apps_file_memory(const struct apps_run *run, int64_t bytes, struct pl_error *error);

@@ -3,6 +3,7 @@
 #include "bench/apps/apps.h"
 #include "measure/environment.h"
 #include "measure/info.h"
+#include "measure/testfile.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -11,22 +12,42 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-pl_status apps_file_name(const struct apps_run *run, bool own, char ret_name[APPS_PATH_MAX], struct pl_error *error)
+pl_status apps_file_name(const struct apps_job *job, bool own, int rank, int nprocs, char ret_name[APPS_PATH_MAX],
+                         struct pl_error *error)
 {
-    const int digits = snprintf(NULL, 0, "%d", run->nprocs - 1);
-    const int length = own ? snprintf(ret_name, APPS_PATH_MAX, "%s.%0*d", run->job->file, digits, run->rank)
-                           : snprintf(ret_name, APPS_PATH_MAX, "%s", run->job->file);
-    return length < APPS_PATH_MAX ? PL_OK : pl_fail_errno(error, ENAMETOOLONG, "naming '%s'", run->job->file);
+    const int digits = snprintf(NULL, 0, "%d", nprocs - 1);
+    const int length = own ? snprintf(ret_name, APPS_PATH_MAX, "%s.%0*d", job->file, digits, rank)
+                           : snprintf(ret_name, APPS_PATH_MAX, "%s", job->file);
+    return length < APPS_PATH_MAX ? PL_OK : pl_fail_errno(error, ENAMETOOLONG, "naming '%s'", job->file);
 }
 
-/* What a link leads to, not the link: it may stand for a place on another file system. */
-static pl_status remove_old(const char *name, struct pl_error *error)
+pl_status apps_file_check(const struct apps_job *job, bool own, int nprocs, struct pl_error *error)
 {
-    char *target = realpath(name, NULL);
-    const int code = target ? remove(target) : -1;
-    const int cause = errno;
-    free(target);
-    return code == 0 ? PL_OK : pl_fail_errno(error, cause, "removing the old '%s'", name);
+    char name[APPS_PATH_MAX];
+    pl_status status = PL_OK;
+    for (int rank = 0; rank < (own ? nprocs : 1) && status == PL_OK; rank++) {
+        status = apps_file_name(job, own, rank, nprocs, name, error);
+        if (status == PL_OK)
+            status = testfile_check(name, job->overwrite, error);
+    }
+    return status;
+}
+
+pl_status apps_file_take(const struct apps_job *job, bool own, int rank, int nprocs, struct pl_error *error)
+{
+    char name[APPS_PATH_MAX];
+    if (!own && rank != 0)
+        return PL_OK;
+    const pl_status status = apps_file_name(job, own, rank, nprocs, name, error);
+    return status == PL_OK ? testfile_take(name, job->keep, job->overwrite, error) : status;
+}
+
+void apps_file_drop(const struct apps_job *job, bool own, int rank, int nprocs)
+{
+    char name[APPS_PATH_MAX];
+    struct pl_error ignored;
+    if (apps_file_name(job, own, rank, nprocs, name, &ignored) == PL_OK)
+        testfile_drop(name);
 }
 
 /* Whether a file can be made there. MPI-IO would answer "other error": here errno tells. */
@@ -44,14 +65,9 @@ static pl_status try_place(const char *name, struct pl_error *error)
 
 pl_status apps_file_clear(const char *name, int64_t bytes, struct pl_error *error)
 {
-    struct stat info;
-    if (stat(name, &info) == 0) {
-        if (S_ISDIR(info.st_mode))
-            return pl_fail(error, PL_E_INPUT, "'%s' is a directory; --file must name a file", name);
-        if (S_ISREG(info.st_mode) && remove_old(name, error) != PL_OK)
-            return error->status;
-    }
     struct environment_filesystem fs;
+    if (testfile_clear(name, error) != PL_OK)
+        return error->status;
     if (environment_filesystem(name, &fs, error) != PL_OK)
         return pl_within(error, "making '%s'", name);
     char needed[UNITS_TEXT_MAX], there[UNITS_TEXT_MAX];

@@ -2,6 +2,7 @@
 #include "base/notes.h"
 #include "bench/apps/apps.h"
 #include "measure/environment.h"
+#include "measure/testfile.h"
 
 #include <inttypes.h>
 #include <signal.h>
@@ -64,6 +65,8 @@ static pl_status repeat_coll(struct apps_run *run, const struct apps_kernel *ker
         status = kernel->run_coll(run, kernel->plan, &failure, &verdict);
     if (run->info != MPI_INFO_NULL)
         MPI_Info_free(&run->info);
+    if (status != PL_OK)
+        apps_file_drop(run->job, kernel->own_files, run->rank, run->nprocs);
     for (int i = 0; i < run->phase_count; i++)
         apps_phase_sum_coll(run, &run->phases[i], &rows[i]);
     const pl_status written = write_set_coll(run, kernel, writer, &verdict, error);
@@ -140,6 +143,7 @@ pl_status apps_run_coll(MPI_Comm comm, const struct apps_job *job, const struct 
     pl_status status = coll_agree_coll(comm, open_results(rank, job, &writer, error), error, &verdict);
     if (status == PL_OK)
         status = run_block_coll(comm, job, kernel, observer, writer, ret_failed, error);
+    testfile_end(); /* no rank has a file open */
     struct pl_error close_error;
     const pl_status closed = blockfile_writer_close(writer, &close_error);
     if (status == PL_OK && closed != PL_OK)

@@ -13,7 +13,6 @@ struct btio {
     MPI_File file;
     struct btio_memory memory;
     struct apps_phase *writes, *reads;
-    bool has_place; /* what stood there is gone: what stands there now is ours */
 };
 
 /* Where requests differ, what each moves: the same for writing and reading. */
@@ -44,7 +43,7 @@ static pl_status btio_prepare(struct btio *btio, struct pl_error *error)
     apps_phase_add(run, "w", requests, &btio->writes, &failures[0]);
     if (plan->options.reads)
         apps_phase_add(run, "r", requests, &btio->reads, &failures[1]);
-    apps_file_name(run, plan->options.subtype == BTIO_EPIO, btio->name, &failures[2]);
+    apps_file_name(run->job, plan->options.subtype == BTIO_EPIO, run->rank, run->nprocs, btio->name, &failures[2]);
     apps_file_memory(run, btio_plan_cost(plan).memory_bytes, &failures[3]);
     if (btio_plan_even_bytes(plan) == 0)
         add_sizes(btio, requests, &failures[4]);
@@ -192,7 +191,6 @@ static pl_status btio_course_coll(struct btio *btio, struct pl_error *error, str
     pl_status status = coll_agree_coll(comm, btio_prepare(btio, error), error, verdict);
     if (status == PL_OK)
         status = coll_agree_coll(comm, btio_clear(btio, error), error, verdict);
-    btio->has_place = status == PL_OK;
     if (status == PL_OK)
         status = btio_pass_coll(btio, true, btio_write_coll, write_keys, error, verdict);
     if (status == PL_OK && btio->plan->options.reads)
@@ -209,8 +207,6 @@ static pl_status btio_run_coll(struct apps_run *run, const void *plan, struct pl
     btio.memory = (struct btio_memory){
         .point = MPI_DATATYPE_NULL, .filetype = MPI_DATATYPE_NULL, .all_cells = MPI_DATATYPE_NULL};
     const pl_status status = btio_course_coll(&btio, error, ret_verdict);
-    if (!run->job->keep && (own || run->rank == 0) && btio.has_place)
-        MPI_File_delete(btio.name, MPI_INFO_NULL);
     btio_memory_clear(&btio.memory);
     return status;
 }
@@ -233,6 +229,10 @@ static void btio_params(const void *any, struct blockfile_writer *writer)
 
 struct apps_kernel btio_kernel(const struct btio_plan *plan)
 {
-    return (struct apps_kernel){
-        .name = "btio", .plan = plan, .cost = btio_plan_cost(plan), .params = btio_params, .run_coll = btio_run_coll};
+    return (struct apps_kernel){.name = "btio",
+                                .plan = plan,
+                                .cost = btio_plan_cost(plan),
+                                .own_files = plan->options.subtype == BTIO_EPIO,
+                                .params = btio_params,
+                                .run_coll = btio_run_coll};
 }

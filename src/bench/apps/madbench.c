@@ -20,7 +20,6 @@ struct madbench {
     int64_t next;        /* request to be made */
     double work_s;       /* spent in busy-work of this function */
     volatile double sum; /* what the busy-work leaves, so that it is done */
-    bool has_place;      /* what stood there is gone: what stands there now is ours */
 };
 
 /* ---- data ---- */
@@ -145,7 +144,8 @@ static pl_status prepare(struct madbench *bench, struct pl_error *error)
         status = status == PL_OK ? added : status;
     }
     if (status == PL_OK)
-        status = apps_file_name(bench->run, plan->options.files == MADBENCH_UNIQUE, bench->file.name, error);
+        status = apps_file_name(bench->run->job, plan->options.files == MADBENCH_UNIQUE, bench->run->rank,
+                                bench->run->nprocs, bench->file.name, error);
     if (status == PL_OK)
         status = apps_file_memory(bench->run, madbench_plan_cost(plan).memory_bytes, error);
     if (status == PL_OK && !(bench->values = malloc((size_t)plan->result_bytes)))
@@ -191,7 +191,6 @@ static pl_status course_coll(struct madbench *bench, struct pl_error *error, str
         status = coll_agree_coll(run->comm, clear(bench, error), error, verdict);
     if (status != PL_OK)
         return status;
-    bench->has_place = true;
     const double begin = MPI_Wtime();
     status = madbench_file_open_coll(run, bench->plan->options.method, &bench->file, error);
     samples_time(&run->samples, "pre_time", MPI_Wtime() - begin);
@@ -211,8 +210,6 @@ static pl_status madbench_run_coll(struct apps_run *run, const void *plan, struc
     const bool own = bench.plan->options.files == MADBENCH_UNIQUE;
     bench.file.comm = own ? MPI_COMM_SELF : run->comm;
     const pl_status status = course_coll(&bench, error, ret_verdict);
-    if (!run->job->keep && (own || run->rank == 0) && bench.has_place)
-        MPI_File_delete(bench.file.name, MPI_INFO_NULL);
     free(bench.values);
     return status;
 }
@@ -241,6 +238,7 @@ struct apps_kernel madbench_kernel(const struct madbench_plan *plan)
 {
     return (struct apps_kernel){.name = "madbench",
                                 .plan = plan,
+                                .own_files = plan->options.files == MADBENCH_UNIQUE,
                                 .cost = madbench_plan_cost(plan),
                                 .params = madbench_params,
                                 .run_coll = madbench_run_coll};

@@ -1,5 +1,6 @@
 #include "bench/beffio/beffio_hint.h"
 
+#include "base/output.h"
 #include "base/units.h"
 #include "bench/beffio/beffio_pattern.h"
 
@@ -89,6 +90,7 @@ pl_status beffio_hints_parse(const char *name, const char *lines, struct beffio_
 
 pl_status beffio_hints_load(const char *path, struct text *ret_lines, struct pl_error *error)
 {
+    output_reads(path);
     FILE *stream = fopen(path, "re");
     if (!stream)
         return pl_fail_errno(error, errno, "opening '%s'", path);

@@ -4,6 +4,7 @@
 
 #include "base/rng.h"
 #include "measure/place.h"
+#include "measure/testfile.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
@@ -202,5 +203,5 @@ pl_status gpfs_data_write_file(const struct gpfs_place *place, struct pl_error *
 
 pl_status gpfs_data_remove(const struct gpfs_place *place, struct pl_error *error)
 {
-    return place->rank == 0 ? place_remove(place->config->file, error) : PL_OK;
+    return place->rank == 0 ? testfile_clear(place->config->file, error) : PL_OK;
 }

@@ -9,6 +9,7 @@
 #include "bench/gpfs/gpfs_trial.h"
 #include "measure/environment.h"
 #include "measure/place.h"
+#include "measure/testfile.h"
 
 #include <math.h>
 #include <signal.h>
@@ -267,12 +268,14 @@ static pl_status write_head_coll(struct run *run, struct pl_error *error)
     return coll_agree_coll(run->world, status, error, &verdict);
 }
 
-pl_status gpfs_run_check_place(const struct gpfs_config *config, const struct gpfs_cells *cells, struct pl_error *error)
+pl_status gpfs_run_check_place(const struct gpfs_config *config, const struct gpfs_cells *cells, bool overwrite,
+                               struct pl_error *error)
 {
     int64_t largest = 0;
     for (int c = 0; c < cells->count; c++)
         largest = cells->cells[c].file_bytes > largest ? cells->cells[c].file_bytes : largest;
-    return place_check(config->file, largest, error);
+    const pl_status status = place_check(config->file, largest, error);
+    return status == PL_OK ? testfile_check(config->file, overwrite, error) : status;
 }
 
 static pl_status run_cells_coll(struct run *run, struct pl_error *error)
@@ -296,6 +299,8 @@ static pl_status begin_coll(struct run *run, struct pl_error *error)
     if (!run->tallies)
         status = pl_fail(error, PL_E_NOMEM, "not enough memory for the results");
     if (status == PL_OK && run->rank == 0)
+        status = testfile_take(run->job->config->file, run->job->config->keep, run->job->overwrite, error);
+    if (status == PL_OK && run->rank == 0)
         status = blockfile_writer_open(run->job->output, &run->writer, error);
     return coll_agree_coll(run->world, status, error, &verdict);
 }
@@ -307,8 +312,7 @@ pl_status gpfs_run_coll(MPI_Comm world, const struct gpfs_job *job, int64_t *ret
     MPI_Comm_size(world, &run.size);
     signal(SIGXFSZ, SIG_IGN); /* a file beyond the limit is an error of its repetition, not the end of the run */
     pl_status status = begin_coll(&run, error);
-    const bool began = status == PL_OK;
-    if (began)
+    if (status == PL_OK)
         status = run_cells_coll(&run, error);
     struct pl_error close_error;
     const pl_status closed = blockfile_writer_close(run.writer, &close_error);
@@ -316,8 +320,7 @@ pl_status gpfs_run_coll(MPI_Comm world, const struct gpfs_job *job, int64_t *ret
         *error = close_error;
     if (run.comm != MPI_COMM_NULL)
         MPI_Comm_free(&run.comm);
-    if (run.rank == 0 && began && !job->config->keep)
-        place_remove(job->config->file, &close_error); /* what is left is no reason to fail */
+    testfile_end(); /* of rank 0 */
     free(run.tallies);
     MPI_Bcast(&run.failed, 1, MPI_INT64_T, 0, world);
     *ret_failed = run.failed;

@@ -38,6 +38,7 @@ struct gpfs_job {
     const struct gpfs_config *config;
     const struct gpfs_cells *cells;
     const char *output;              /* block file */
+    bool overwrite;                  /* a test file that is there and not ours */
     const struct blockfile *earlier; /* rank 0: what an earlier run measured counts; NULL: nothing */
     const struct gpfs_observer *observer;
 };
@@ -56,8 +57,8 @@ void gpfs_results_count(const struct blockfile *file, const struct gpfs_config *
 bool gpfs_results_cell(const struct gpfs_benchmark *benchmark, const struct blockfile_set *set,
                        struct gpfs_cell *ret_cell);
 
-/* Before a run: a regular file, or room to make one, and the largest must fit. Local. */
-pl_status gpfs_run_check_place(const struct gpfs_config *config, const struct gpfs_cells *cells,
+/* Before a run: a regular file that may be overwritten, or room to make one, and the largest must fit. Local. */
+pl_status gpfs_run_check_place(const struct gpfs_config *config, const struct gpfs_cells *cells, bool overwrite,
                                struct pl_error *error);
 
 #endif

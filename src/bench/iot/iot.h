@@ -93,12 +93,9 @@ void iot_warn(struct iot_run *run, const char *format, ...) __attribute__((forma
 void iot_note_hints(struct iot_run *run, MPI_File file);
 
 /* Rank 0 looks at the place of the test file and makes it free. A file that stands there is removed, so that every set
- * begins with a new one; a directory, or too little space, is refused. Where a set only reads, the file must be there
+ * begins with a new one; too little space is refused. Where a set only reads, the file must be there
  * and long enough. Local. */
 pl_status iot_clear_file(const struct iot_run *run, struct pl_error *error);
-
-/* Rank 0 removes the file again where `keep false` asks for it. */
-void iot_remove_file(const struct iot_run *run);
 
 /* The file's name without the driver prefix that MPI-IO allows ("ufs:/scratch/x"). */
 const char *iot_local_path(const char *filename);

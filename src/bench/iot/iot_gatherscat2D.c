@@ -177,7 +177,6 @@ static pl_status gatherscat_run_coll(struct iot_run *run, struct pl_error *error
         matrix_note(run, g.dist);
         status = iot_course_coll(run, GATHERSCAT_COURSE, sizeof GATHERSCAT_COURSE / sizeof GATHERSCAT_COURSE[0], &g,
                                  error, ret_verdict);
-        iot_remove_file(run);
     }
     if (g.tile != MPI_DATATYPE_NULL)
         MPI_Type_free(&g.tile);

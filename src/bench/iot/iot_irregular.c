@@ -234,7 +234,6 @@ static pl_status irregular_run_coll(struct iot_run *run, struct pl_error *error,
     irregular_note_params(run, &k.mesh);
     const pl_status status = iot_course_coll(
         run, IRREGULAR_COURSE, sizeof IRREGULAR_COURSE / sizeof IRREGULAR_COURSE[0], &k, error, ret_verdict);
-    iot_remove_file(run);
     iot_mesh_part_clear(&k.part);
     free(k.buffer);
     return status;

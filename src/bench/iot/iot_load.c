@@ -1,7 +1,9 @@
 /* From a keyword file to a checked spec on every rank. */
 #include "bench/iot/iot_suite.h"
 
+#include "base/output.h"
 #include "base/path.h"
+#include "measure/testfile.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -35,6 +37,7 @@ static pl_status read_stream(FILE *stream, const char *path, struct text *out, s
 
 static pl_status read_file(const char *path, struct text *out, struct pl_error *error)
 {
+    output_reads(path);
     FILE *stream = strcmp(path, "-") == 0 ? stdin : fopen(path, "re");
     if (!stream)
         return pl_fail_errno(error, errno, "opening '%s'", path);
@@ -79,11 +82,37 @@ static pl_status check_filename(const struct spec *spec, const struct spec_block
     return PL_OK;
 }
 
-pl_status iot_suite_check_places(const struct spec *spec, struct pl_error *error)
+static bool writes(const struct spec_block *block, int nprocs)
+{
+    struct iot_set set;
+    iot_set_of(block, nprocs, 0, &set);
+    return set.write_bytes > 0;
+}
+
+/* A block that only reads takes what it finds. */
+static pl_status check_test_file(const struct spec *spec, const struct spec_block *block, int nprocs, bool overwrite,
+                                 bool takes, struct pl_error *error)
+{
+    const char *path = iot_local_path(spec_text(block, "filename"));
+    struct pl_error why;
+    if (!writes(block, nprocs))
+        return PL_OK;
+    const pl_status status = takes ? testfile_take(path, spec_is_true(block, "keep"), overwrite, &why)
+                                   : testfile_check(path, overwrite, &why);
+    return status == PL_OK ? PL_OK : spec_fail(spec, block, "filename", error, "%s", why.text);
+}
+
+pl_status iot_suite_check_places(const struct spec *spec, int nprocs, bool overwrite, bool takes,
+                                 struct pl_error *error)
 {
     pl_status status = PL_OK;
     for (size_t i = 0; i < spec->block_count && status == PL_OK; i++)
         status = check_filename(spec, &spec->blocks[i], error);
+    for (size_t i = 0; i < spec->block_count && status == PL_OK; i++)
+        status = check_test_file(spec, &spec->blocks[i], nprocs, overwrite, takes, error);
+    for (size_t i = 0; i < spec->block_count && status == PL_OK && takes; i++)
+        if (spec_is_true(&spec->blocks[i], "keep"))
+            testfile_keep(iot_local_path(spec_text(&spec->blocks[i], "filename")));
     return status;
 }
 

@@ -253,7 +253,6 @@ pl_status lowlevel_run_coll(struct iot_run *run, const struct lowlevel_steps *st
     }
     note_params(run, &low);
     const pl_status status = course_coll(&low, error, ret_verdict);
-    iot_remove_file(run);
     iot_data_clear(&low.data);
     iot_task_clear(&low.task);
     free(low.buffer);

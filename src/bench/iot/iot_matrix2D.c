@@ -112,7 +112,6 @@ pl_status matrix_run_coll(struct iot_run *run, struct pl_error *error, struct co
         iot_param(run, "collective", "%s", spec_text(run->block, "collective"));
         status = iot_course_coll(run, MATRIX_COURSE, sizeof MATRIX_COURSE / sizeof MATRIX_COURSE[0], &matrix, error,
                                  ret_verdict);
-        iot_remove_file(run);
     }
     matrix_types_free(&matrix.view);
     piolet_dist_free(matrix.dist);

@@ -288,7 +288,6 @@ static pl_status nonseq_run_coll(struct iot_run *run, struct pl_error *error, st
     iot_param(run, "update_frac", "%g", n.fraction);
     const pl_status status = iot_course_coll(run, NONSEQ_COURSE, sizeof NONSEQ_COURSE / sizeof NONSEQ_COURSE[0], &n,
                                              error, ret_verdict);
-    iot_remove_file(run);
     iot_data_clear(&n.data);
     free(n.buffer);
     return status;

@@ -353,7 +353,6 @@ static pl_status outofcore_run_coll(struct iot_run *run, struct pl_error *error,
     lu_one_thread();
     const pl_status status = iot_course_coll(
         run, OUTOFCORE_COURSE, sizeof OUTOFCORE_COURSE / sizeof OUTOFCORE_COURSE[0], &o, error, ret_verdict);
-    iot_remove_file(run);
     outofcore_free(&o);
     return status;
 }

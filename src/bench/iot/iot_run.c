@@ -4,6 +4,7 @@
 #include "bench/iot/iot.h"
 #include "measure/environment.h"
 #include "measure/info.h"
+#include "measure/testfile.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -33,7 +34,7 @@
          .type = SPEC_BOOL,                                                                                            \
          .default_text = "true",                                                                                       \
          .help = "MPI_File_preallocate before the first write"},                                                       \
-        {.name = "keep", .type = SPEC_BOOL, .default_text = "true", .help = "leave the test file behind"},             \
+        {.name = "keep", .type = SPEC_BOOL, .default_text = "false", .help = "leave the test file behind"},            \
     {                                                                                                                  \
         .name = "seed", .type = SPEC_INT, .min = 0, .max = 9007199254740992.0,                                         \
         .help = "of everything random; drawn and reported if not given"                                                \
@@ -150,6 +151,11 @@ static pl_status check_space(const struct iot_run *run, const char *path, struct
 static pl_status check_length(const struct iot_run *run, const char *path, struct pl_error *error)
 {
     struct stat info;
+    if (stat(path, &info) != 0 && errno == ENOENT)
+        return pl_fail(error, PL_E_NO_SUCH_FILE,
+                       "'%s' is not there to be read; a block before this one writes it, or an earlier run with 'keep "
+                       "true'",
+                       run->filename);
     if (stat(path, &info) != 0)
         return pl_fail_errno(error, errno, "opening '%s', to read what an earlier run wrote", run->filename);
     if (S_ISREG(info.st_mode) && info.st_size < run->set.file_bytes)
@@ -172,37 +178,15 @@ static pl_status check_place(const struct iot_run *run, const char *path, struct
     return remove(path) == 0 ? PL_OK : pl_fail_errno(error, errno, "removing '%s'", run->filename);
 }
 
-/* What a link leads to, not the link: it may stand for a place on another file system. */
-static int remove_target(const char *path)
-{
-    char *target = realpath(path, NULL);
-    if (!target)
-        return -1;
-    const int result = remove(target);
-    free(target);
-    return result;
-}
-
 pl_status iot_clear_file(const struct iot_run *run, struct pl_error *error)
 {
     const char *path = iot_local_path(run->filename);
     if (run->set.write_bytes == 0)
         return check_length(run, path, error);
-    struct stat info;
-    if (stat(path, &info) == 0) {
-        if (S_ISDIR(info.st_mode))
-            return pl_fail(error, PL_E_INPUT, "'%s' is a directory; filename must name a file", run->filename);
-        if (S_ISREG(info.st_mode) && remove_target(path) != 0)
-            return pl_fail_errno(error, errno, "removing the old '%s'", run->filename);
-    }
-    const pl_status status = check_space(run, path, error);
+    pl_status status = testfile_clear(path, error);
+    if (status == PL_OK)
+        status = check_space(run, path, error);
     return status == PL_OK ? check_place(run, path, error) : status;
-}
-
-void iot_remove_file(const struct iot_run *run)
-{
-    if (run->rank == 0 && !spec_is_true(run->block, "keep") && run->set.write_bytes > 0)
-        MPI_File_delete(run->filename, MPI_INFO_NULL);
 }
 
 pl_status iot_check_memory(const struct iot_run *run, struct pl_error *error)

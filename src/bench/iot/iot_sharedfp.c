@@ -475,7 +475,6 @@ static pl_status sharedfp_run_coll(struct iot_run *run, struct pl_error *error, 
                                        error, ret_verdict);
     if (status == PL_OK)
         status = sharedfp_prove_coll(&s, error, ret_verdict);
-    iot_remove_file(run);
     iot_data_clear(&s.data);
     free(s.record);
     return status;

@@ -4,6 +4,7 @@
 #include "base/rng.h"
 #include "base/units.h"
 #include "measure/environment.h"
+#include "measure/testfile.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -195,6 +196,8 @@ static pl_status run_set_coll(struct suite *suite, const struct spec_block *bloc
     if (run.info != MPI_INFO_NULL)
         MPI_Info_free(&run.info);
     suite->failed += status != PL_OK;
+    if (status != PL_OK && suite->rank == 0)
+        testfile_drop(iot_local_path(run.filename));
 
     event->write_mb_per_s = rate_coll(suite, &run, "w", "write");
     event->read_mb_per_s = rate_coll(suite, &run, "r", "read");
@@ -270,11 +273,10 @@ pl_status iot_suite_run_coll(MPI_Comm comm, const struct spec *spec, const struc
     pl_status status = check_clock(error);
     if (status == PL_OK && suite.rank == 0)
         status = blockfile_writer_open(spec->timings_path, &suite.writer, error);
-    if (status == PL_OK && suite.rank == 0)
-        status = iot_suite_check_places(spec, error);
     status = coll_agree_coll(comm, status, error, &verdict);
     for (size_t b = 0; b < spec->block_count && status == PL_OK; b++)
         status = run_block_coll(&suite, &spec->blocks[b], error);
+    testfile_end(); /* of rank 0: no rank has it open */
     struct pl_error close_error;
     const pl_status closed = blockfile_writer_close(suite.writer, &close_error);
     if (status == PL_OK && closed != PL_OK)

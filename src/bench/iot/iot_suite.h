@@ -40,17 +40,19 @@ pl_status iot_suite_load_coll(MPI_Comm comm, const char *path, const char *class
 pl_status iot_suite_load(int nprocs, const char *path, const char *class_name, const struct spec_override *overrides,
                          size_t override_count, struct spec *ret_spec, struct pl_error *error);
 
-/* Is a test file where the results go, or the keyword file? Looked at again when the results are open: by then a link
- * that led nowhere leads there. */
-pl_status iot_suite_check_places(const struct spec *spec, struct pl_error *error);
+/* Before any I/O, on one process: is a test file where the results go, or the keyword file, or somebody's? The last is
+ * not asked with `overwrite`, nor of blocks that only read. `takes`: this process looks after the files from now on. */
+pl_status iot_suite_check_places(const struct spec *spec, int nprocs, bool overwrite, bool takes,
+                                 struct pl_error *error);
 
 const struct iot_test *iot_test_of(const struct spec_block *block);
 int64_t iot_sets_of(const struct spec *spec, const struct spec_block *block, int nprocs);
 void iot_set_of(const struct spec_block *block, int nprocs, int64_t number, struct iot_set *ret_set); /* from 0 */
 struct iot_totals iot_suite_totals(const struct spec *spec, int nprocs);
 
-/* Runs all blocks. *ret_failed counts the sets that failed; a status other than PL_OK means that the run had to stop
- * (no clock, results not writable). */
+/* Runs all blocks. The test files that rank 0 has taken go at the end, unless they are kept or were there before.
+ * *ret_failed counts the sets that failed; a status other than PL_OK means that the run had to stop (no clock, results
+ * not writable). */
 pl_status iot_suite_run_coll(MPI_Comm comm, const struct spec *spec, const struct iot_observer *observer,
                              int64_t *ret_failed, struct pl_error *error);
 

@@ -173,7 +173,6 @@ static pl_status transpose_run_coll(struct iot_run *run, struct pl_error *error,
         iot_param(run, "collective", "%s", spec_text(run->block, "collective"));
         status = iot_course_coll(run, TRANSPOSE_COURSE, sizeof TRANSPOSE_COURSE / sizeof TRANSPOSE_COURSE[0], &t, error,
                                  ret_verdict);
-        iot_remove_file(run);
     }
     if (t.tile != MPI_DATATYPE_NULL)
         MPI_Type_free(&t.tile);

@@ -66,7 +66,7 @@ pl_status peak_file_open(struct peak_file *file, const char *directory, bool dir
         return pl_fail(error, PL_E_BAD_FILE, "'%s' is too long a name", directory);
     if (!fill_buffer(file, largest_request))
         return pl_fail_errno(error, ENOMEM, "taking %lld bytes for requests", (long long)largest_request);
-    file->fd = open(file->path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | (direct ? O_DIRECT : 0), 0600);
+    file->fd = open(file->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | (direct ? O_DIRECT : 0), 0600);
     if (file->fd < 0)
         return pl_fail_errno(error, errno, "making '%s'", file->path);
     watch_signals(file->path);

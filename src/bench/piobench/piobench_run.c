@@ -8,6 +8,7 @@
 #include "bench/piobench/piobench_trial.h"
 #include "measure/environment.h"
 #include "measure/place.h"
+#include "measure/testfile.h"
 
 #include <math.h>
 #include <signal.h>
@@ -30,12 +31,13 @@ bool piobench_run_takes_part(const struct piobench_contestant *contestant, const
 }
 
 pl_status piobench_run_check_place(const struct piobench_config *config, const struct piobench_matrix *matrix,
-                                   struct pl_error *error)
+                                   bool overwrite, struct pl_error *error)
 {
     int64_t largest = 0;
     for (int c = 0; c < matrix->count; c++)
         largest = matrix->cells[c].file_bytes > largest ? matrix->cells[c].file_bytes : largest;
-    return place_check(config->file, largest, error);
+    const pl_status status = place_check(config->file, largest, error);
+    return status == PL_OK ? testfile_check(config->file, overwrite, error) : status;
 }
 
 /* ---- results ---- */
@@ -350,6 +352,9 @@ pl_status piobench_run_coll(MPI_Comm world, const struct piobench_job *job, int6
     pl_status status = PL_OK;
     if (run.rank == 0) {
         leave_out(job);
+        status = testfile_take(job->config->file, job->config->keep, job->overwrite, error);
+    }
+    if (status == PL_OK && run.rank == 0) {
         status = blockfile_writer_open(job->output, &run.writer, error);
     }
     status = coll_agree_coll(world, status, error, &verdict);
@@ -361,8 +366,7 @@ pl_status piobench_run_coll(MPI_Comm world, const struct piobench_job *job, int6
         *error = close_error;
     if (run.comm != MPI_COMM_NULL)
         MPI_Comm_free(&run.comm);
-    if (run.rank == 0 && !job->config->keep)
-        place_remove(job->config->file, &close_error); /* what is left is no reason to fail */
+    testfile_end(); /* of rank 0 */
     MPI_Bcast(&run.failed, 1, MPI_INT64_T, 0, world);
     *ret_failed = run.failed;
     return coll_agree_coll(world, status != PL_OK ? status : closed, error, &verdict);

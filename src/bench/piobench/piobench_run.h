@@ -31,6 +31,7 @@ struct piobench_job {
     const struct piobench_matrix *matrix;
     const char *mpi;                /* names this launch in the results: mpich, openmpi, … */
     const char *output;             /* block file */
+    bool overwrite;                 /* a test file that is there and not ours */
     struct piobench_tally *tallies; /* rank 0: of earlier runs; cell by cell, contestant by contestant */
     int only_cell;                  /* -1: all */
     int round;                      /* > 0: only trials of this number, by those who have all before it */
@@ -42,9 +43,10 @@ struct piobench_job {
 pl_status piobench_run_coll(MPI_Comm world, const struct piobench_job *job, int64_t *ret_failed,
                             struct pl_error *error);
 
-/* The test file is a regular one, or can be made, and the largest fits. One rank calls, before the run. */
+/* The test file is a regular one that may be overwritten, or can be made, and the largest fits. One rank calls, before
+ * the run. */
 pl_status piobench_run_check_place(const struct piobench_config *config, const struct piobench_matrix *matrix,
-                                   struct pl_error *error);
+                                   bool overwrite, struct pl_error *error);
 
 /* A contestant that cannot take part in a cell: broadcasting where ranks want different things. */
 bool piobench_run_takes_part(const struct piobench_contestant *contestant, const struct piobench_cell *cell);

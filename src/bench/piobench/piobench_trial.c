@@ -5,6 +5,7 @@
 #include "base/notes.h"
 #include "base/rng.h"
 #include "measure/place.h"
+#include "measure/testfile.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -34,7 +35,7 @@ static pl_status make_types(struct piobench_place *place, struct pl_error *error
 /* A file of another length, of an earlier cell, would be another case. */
 static pl_status remove_file(const struct piobench_place *place, struct pl_error *error)
 {
-    return place->rank == 0 ? place_remove(place->config->file, error) : PL_OK;
+    return place->rank == 0 ? testfile_clear(place->config->file, error) : PL_OK;
 }
 
 pl_status piobench_place_init_coll(struct piobench_place *place, MPI_Comm comm, const struct piobench_config *config,
