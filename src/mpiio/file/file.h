@@ -21,6 +21,7 @@
 #include <stdbool.h>
 
 struct aux;
+struct develop_track;
 struct strategy;
 struct pending;
 struct ship;
@@ -48,6 +49,8 @@ struct file {
     struct aux *aux;   /* auxiliary processes that store what is written collectively; NULL: none */
     char auxiliary_words[128];
     struct log *log;
+    bool develop;                /* develop mode: on for all ranks where any asks for it */
+    struct develop_track *track; /* its view of who has written what; NULL: none */
 
     pthread_mutex_t lock; /* of what follows */
     int64_t position;     /* individual file pointer, in etypes */
