@@ -10,6 +10,8 @@ piolet_test_program(engine_fuzz ${fuzz})
 set(mix "${tests}/mpi/engine_mix.c" "${tests}/mpi/engine_mix_base.c" "${tests}/mpi/engine_mix_file.c"
   "${tests}/mpi/engine_mix_message.c" "${tests}/mpi/engine_mix_request.c")
 piolet_test_program(engine_mix ${mix})
+file(GLOB progress CONFIGURE_DEPENDS "${tests}/mpi/engine_progress*.c")
+piolet_test_program(engine_progress ${progress})
 
 # Parts of the engine and of the tracer. The first two have memory functions of their own, in the place of mpiio/mem.c.
 file(GLOB typemap CONFIGURE_DEPENDS "${source}/mpiio/typemap/*.c")
@@ -42,7 +44,7 @@ if(NOT PIOLET_SANITIZE)
 endif()
 
 list(REMOVE_ITEM alone "${tests}/mpi/engine_check.c" # included by others
-  ${fuzz} ${mix} ${foreign} "${tests}/mpi/typemap_decode.c" "${tests}/mpi/datarep.c"
+  ${fuzz} ${mix} ${progress} ${foreign} "${tests}/mpi/typemap_decode.c" "${tests}/mpi/datarep.c"
   "${tests}/mpi/ground.c" "${tests}/mpi/trace_dump.c" "${tests}/mpi/dist_filetype.c")
 foreach(file IN LISTS alone)
   get_filename_component(name "${file}" NAME_WE)

@@ -1,5 +1,7 @@
 #include "base/json.h"
 
+#include "base/utf8.h"
+
 #include <assert.h>
 #include <inttypes.h>
 #include <math.h>
@@ -12,28 +14,11 @@ static void indent(struct json *json)
         fputs("  ", json->stream);
 }
 
-/* Length of the UTF-8 sequence at `s`, 0 if it is none (overlong forms and surrogates are none). */
-static int sequence_length(const unsigned char *s)
-{
-    if (s[0] < 0x80)
-        return 1;
-    const int length = s[0] >= 0xf0 ? 4 : s[0] >= 0xe0 ? 3 : 2;
-    if (s[0] < 0xc2 || s[0] > 0xf4)
-        return 0;
-    for (int i = 1; i < length; i++)
-        if ((s[i] & 0xc0) != 0x80)
-            return 0;
-    if ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] >= 0xa0) || (s[0] == 0xf0 && s[1] < 0x90) ||
-        (s[0] == 0xf4 && s[1] >= 0x90))
-        return 0;
-    return length;
-}
-
 static void put_string(FILE *stream, const char *value)
 {
     fputc('"', stream);
-    for (const unsigned char *c = (const unsigned char *)value; *c;) {
-        const int length = sequence_length(c);
+    for (const char *c = value; *c;) {
+        const int length = utf8_length(c);
         if (length == 0)
             fputs("\\ufffd", stream);
         else if (*c == '"' || *c == '\\')
@@ -42,8 +27,8 @@ static void put_string(FILE *stream, const char *value)
             fputs("\\n", stream);
         else if (*c == '\t')
             fputs("\\t", stream);
-        else if (*c < 0x20 || *c == 0x7f)
-            fprintf(stream, "\\u%04x", *c);
+        else if ((unsigned char)*c < 0x20 || *c == 0x7f)
+            fprintf(stream, "\\u%04x", (unsigned char)*c);
         else
             fwrite(c, 1, (size_t)length, stream);
         c += length ? length : 1;

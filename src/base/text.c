@@ -1,6 +1,7 @@
 #include "base/text.h"
 
 #include "base/output.h"
+#include "base/utf8.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -75,6 +76,21 @@ void text_add_escaped(struct text *text, const char *string)
             text_format(text, "\\x%02x", *c);
         else
             text_append(text, (const char *)c, 1);
+    }
+}
+
+void text_add_visible(struct text *text, const char *string)
+{
+    for (const char *c = string; *c;) {
+        const int length = utf8_length(c), bytes = length ? length : 1;
+        if (length > 0 && !utf8_is_control(c, length))
+            text_append(text, c, (size_t)length);
+        else if (*c == '\n' || *c == '\t' || *c == '\x1b')
+            text_format(text, "\\%c", *c == '\n' ? 'n' : *c == '\t' ? 't' : 'e');
+        else
+            for (int i = 0; i < bytes; i++)
+                text_format(text, "\\x%02x", (unsigned char)c[i]);
+        c += bytes;
     }
 }
 

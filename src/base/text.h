@@ -24,6 +24,11 @@ void text_format(struct text *text, const char *format, ...) __attribute__((form
 /* Control characters and backslash become \n, \t, \\ or \xHH. Undone by text_unescape(). */
 void text_add_escaped(struct text *text, const char *string);
 
+/* For people: whatever a terminal would act upon (control characters, marks of direction, bytes that are not UTF-8)
+ * becomes \n, \t, \e or \xHH; the rest stays. For every text that comes from a file, the environment or a command
+ * line and goes to a terminal. */
+void text_add_visible(struct text *text, const char *string);
+
 /* Undoes the escaping in place; false if the string holds a broken escape. */
 bool text_unescape(char *string);
 

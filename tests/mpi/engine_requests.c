@@ -83,6 +83,7 @@ static void check_statuses(void)
 
     fine("sync", MPI_File_sync(file));
     MPI_Barrier(MPI_COMM_WORLD);
+    fine("sync", MPI_File_sync(file));
     fine("iread_at_all", MPI_File_iread_at_all(file, mine, back, BYTES / 8, MPI_DOUBLE, &request));
     fine("Wait", MPI_Wait(&request, &status));
     expect_status("iread_at_all", &status, MPI_DOUBLE, BYTES / 8);

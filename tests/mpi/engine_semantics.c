@@ -102,6 +102,9 @@ static void check_shared(const char *hints)
             }
     }
     /* Shared reads: every record once over all ranks. */
+    fine("sync", MPI_File_sync(file));
+    barrier();
+    fine("sync", MPI_File_sync(file));
     fine("seek_shared", MPI_File_seek_shared(file, -2 * all, MPI_SEEK_CUR));
     int64_t sum = 0, total = 0;
     for (int i = 0; i < RECORDS; i++) {
@@ -350,6 +353,7 @@ static void check_far(const char *hints)
     fine("write_at_all", MPI_File_write_at_all(file, mine, data, 1000, MPI_BYTE, MPI_STATUS_IGNORE));
     fine("sync", MPI_File_sync(file));
     barrier();
+    fine("sync", MPI_File_sync(file));
     fine("get_size", MPI_File_get_size(file, &size));
     expect("size of a sparse file", size, far + ranks * 1000);
     expect("bytes read directly", raw_read(path, raw, 1000, mine), 1000);

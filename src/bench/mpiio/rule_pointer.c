@@ -14,7 +14,7 @@ static void advance_coll(struct rule_context *test)
     int data[4] = {1, 2, 3, 4};
     if (!rule_open_coll(test, RULE_NEW, &file))
         return;
-    rule_view_coll(test, file, 0, MPI_INT, MPI_INT);
+    rule_view_coll(test, file, 24 * (MPI_Offset)test->rank, MPI_INT, MPI_INT); /* each rank its own bytes */
     DO(MPI_File_write(file, data, 4, MPI_INT, MPI_STATUS_IGNORE));
     expect_position(test, file, "the pointer after a write of 4", 4);
     DO(MPI_File_write_all(file, data, 2, MPI_INT, MPI_STATUS_IGNORE));
@@ -32,13 +32,14 @@ static void explicit_coll(struct rule_context *test)
     MPI_File file;
     MPI_Offset shared = -1;
     char data[4] = "data";
+    const MPI_Offset mine = 10 + 4 * (MPI_Offset)test->rank;
     if (!rule_open_coll(test, RULE_NEW, &file))
         return;
     DO(MPI_File_seek(file, 3, MPI_SEEK_SET));
-    DO(MPI_File_write_at(file, 10, data, 4, MPI_BYTE, MPI_STATUS_IGNORE));
-    DO(MPI_File_write_at_all(file, 10, data, 4, MPI_BYTE, MPI_STATUS_IGNORE));
-    DO(MPI_File_read_at(file, 10, data, 4, MPI_BYTE, MPI_STATUS_IGNORE));
-    DO(MPI_File_read_at_all(file, 10, data, 4, MPI_BYTE, MPI_STATUS_IGNORE));
+    DO(MPI_File_write_at(file, mine, data, 4, MPI_BYTE, MPI_STATUS_IGNORE));
+    DO(MPI_File_write_at_all(file, mine, data, 4, MPI_BYTE, MPI_STATUS_IGNORE));
+    DO(MPI_File_read_at(file, mine, data, 4, MPI_BYTE, MPI_STATUS_IGNORE));
+    DO(MPI_File_read_at_all(file, mine, data, 4, MPI_BYTE, MPI_STATUS_IGNORE));
     expect_position(test, file, "the individual pointer", 3);
     DO(MPI_File_get_position_shared(file, &shared));
     rule_same(test, "the shared pointer", shared, 0);

@@ -10,6 +10,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 
 const char piolet_mpiio_version[] __attribute__((visibility("default"))) = PIOLET_VERSION;
 
@@ -66,18 +67,55 @@ bool api_begin(struct api *api, const char *function, MPI_File handle)
     return false;
 }
 
+bool api_begin_together(struct api *api, const char *function, MPI_File handle)
+{
+    if (api_begin(api, function, handle))
+        return true;
+    api_without_file(api, false);
+    return false;
+}
+
 bool api_begin_coll(struct api *api)
 {
     struct file *file = api->file;
     pending_drain(file);
-    if (!develop_is_on(file))
-        return true;
-    struct develop_check check;
-    develop_check_start(&check, file, api->function);
+    return !file->develop || develop_check_run_coll(file, api->function, &api->error, &api->error) == PL_OK;
+}
+
+/* The first of the open files in develop mode that the others wait in; a file with operations under way here may await
+ * their turn, not this call's. */
+static struct file *awaited_file(bool *ret_any)
+{
+    *ret_any = false;
+    for (MPI_Fint number = 1; number <= handle_count(); number++) {
+        struct file *file = handle_at(number);
+        if (!file || !file->develop)
+            continue;
+        *ret_any = true;
+        if (atomic_load(&file->under_way) == 0 && develop_is_awaited(file))
+            return file;
+    }
+    return NULL;
+}
+
+void api_without_file(struct api *api, bool moves_data)
+{
+    enum { LONGEST_S = 2 };
+    bool any;
     struct wait_pace pace = {0};
-    while (develop_check_step(&check) == STEP_PENDING)
-        wait_turn(&pace);
-    return develop_check_result(&check, &api->error) == PL_OK;
+    for (const time_t begin = time(NULL); time(NULL) <= begin + LONGEST_S;) {
+        struct file *file = awaited_file(&any);
+        if (file) {
+            const struct pl_error own = api->error;
+            file->sequence += moves_data;
+            develop_check_run_coll(file, api->function, &own, &api->error);
+            return;
+        }
+        if (!any)
+            return;
+        if (!pending_step())
+            wait_turn(&pace);
+    }
 }
 
 int api_raise(struct file *file, int code, const char *words)

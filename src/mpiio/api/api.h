@@ -23,8 +23,14 @@ bool api_begin(struct api *api, const char *function, MPI_File handle);
 
 /* What a collective call begins with, before it looks at its arguments: operations that are under way come to their
  * end, and in develop mode the ranks compare what they are about to do. False: they differ; all ranks know, and none
- * goes on. */
+ * goes on. api->error: what is known to be wrong on this rank already. */
 bool api_begin_coll(struct api *api);
+
+/* A collective call on what is no open file: in develop mode the others, who are in it on a file that this rank has
+ * open too, hear of it. It waits a moment for them: they may all have made the same mistake. */
+void api_without_file(struct api *api, bool moves_data);
+/* api_begin() of collective calls that move no data, with that. */
+bool api_begin_together(struct api *api, const char *function, MPI_File handle);
 
 /* For functions without an open file. Ends the process with a message where there is no MPI that fits. */
 void api_begin_free(struct api *api, const char *function);

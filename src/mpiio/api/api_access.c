@@ -52,8 +52,11 @@ static int access_blocking(const struct api_call *call, MPI_File fh, const struc
                            MPI_Status *status)
 {
     struct api api;
-    if (!api_begin(&api, call->function, fh))
+    if (!api_begin(&api, call->function, fh)) {
+        if (call->together)
+            api_without_file(&api, true);
         return api_end(&api);
+    }
     api.moves_data = true;
     return call->together ? access_together(&api, call, arguments, status)
                           : access_alone(&api, call, arguments, status);

@@ -3,6 +3,7 @@
 #include "mpiio/api/api_hook.h"
 #include "mpiio/api/api_operation.h"
 #include "mpiio/api/api_system.h"
+#include "mpiio/develop/develop_track.h"
 #include "mpiio/error/error.h"
 #include "mpiio/error/error_handler.h"
 #include "mpiio/pending/pending.h"
@@ -109,11 +110,8 @@ API_ALIAS(File_open);
 int MPI_File_close(MPI_File *fh)
 {
     struct api api;
-    if (!fh || !api_begin(&api, "MPI_File_close", *fh)) {
-        if (!fh)
-            api_begin(&api, "MPI_File_close", MPI_FILE_NULL);
+    if (!api_begin_together(&api, "MPI_File_close", fh ? *fh : MPI_FILE_NULL))
         return api_end(&api);
-    }
     struct file *file = api.file;
     const MPI_Errhandler handler = file->handler;
     if (!file->is_system && !api_begin_coll(&api))
@@ -168,7 +166,7 @@ static pl_status check_size(struct api *api, MPI_Offset size)
 int MPI_File_set_size(MPI_File fh, MPI_Offset size)
 {
     struct api api;
-    if (!api_begin(&api, "MPI_File_set_size", fh))
+    if (!api_begin_together(&api, "MPI_File_set_size", fh))
         return api_end(&api);
     if (api.file->is_system)
         return api_end_system(api.file, api_system.File_set_size(api.file->system, size));
@@ -183,7 +181,7 @@ API_ALIAS(File_set_size);
 int MPI_File_preallocate(MPI_File fh, MPI_Offset size)
 {
     struct api api;
-    if (!api_begin(&api, "MPI_File_preallocate", fh))
+    if (!api_begin_together(&api, "MPI_File_preallocate", fh))
         return api_end(&api);
     if (api.file->is_system)
         return api_end_system(api.file, api_system.File_preallocate(api.file->system, size));
@@ -205,8 +203,10 @@ int MPI_File_get_size(MPI_File fh, MPI_Offset *size)
     int64_t bytes;
     file_settle(api.file, api.file->comm);
     if (api_wants_pointer(&api, size, "the place for the size") == PL_OK &&
-        ship_size(api.file, &bytes, &api.error) == PL_OK)
+        ship_size(api.file, &bytes, &api.error) == PL_OK) {
         *size = bytes;
+        develop_track_size(api.file, api.function, bytes);
+    }
     return api_end(&api);
 }
 API_ALIAS(File_get_size);
@@ -214,7 +214,7 @@ API_ALIAS(File_get_size);
 int MPI_File_sync(MPI_File fh)
 {
     struct api api;
-    if (!api_begin(&api, "MPI_File_sync", fh))
+    if (!api_begin_together(&api, "MPI_File_sync", fh))
         return api_end(&api);
     if (api.file->is_system)
         return api_end_system(api.file, api_system.File_sync(api.file->system));
@@ -260,7 +260,7 @@ API_ALIAS(File_get_amode);
 int MPI_File_set_info(MPI_File fh, MPI_Info info)
 {
     struct api api;
-    if (!api_begin(&api, "MPI_File_set_info", fh))
+    if (!api_begin_together(&api, "MPI_File_set_info", fh))
         return api_end(&api);
     if (api.file->is_system)
         return api_end_system(api.file, api_system.File_set_info(api.file->system, info));

@@ -4,14 +4,24 @@
 #include "mpiio/api/api_operation.h"
 #include "mpiio/api/api_system.h"
 
+static bool begin_operation(struct api *api, const struct api_call *call, MPI_File fh)
+{
+    if (api_begin(api, call->function, fh))
+        return true;
+    if (call->together)
+        api_without_file(api, true);
+    return false;
+}
+
 static int start(const struct api_call *call, MPI_File fh, const struct api_arguments *arguments, MPI_Request *request)
 {
     struct api api;
-    if (!api_begin(&api, call->function, fh))
+    if (!begin_operation(&api, call, fh))
         return api_end(&api);
-    if (api_wants_pointer(&api, request, "the place for the request") != PL_OK)
+    if (api_wants_pointer(&api, request, "the place for the request") == PL_OK)
+        *request = MPI_REQUEST_NULL;
+    else if (!call->together)
         return api_end(&api);
-    *request = MPI_REQUEST_NULL;
     api.moves_data = call->together; /* a collective one goes on, and is logged at its end */
     const struct api_operation *operation = api_operation_start(&api, call, arguments, true);
     if (operation)
@@ -24,14 +34,18 @@ static int start(const struct api_call *call, MPI_File fh, const struct api_argu
 static int begin(const struct api_call *call, MPI_File fh, const struct api_arguments *arguments)
 {
     struct api api;
-    if (!api_begin(&api, call->function, fh))
+    if (!begin_operation(&api, call, fh))
         return api_end(&api);
-    if (api.file->split)
-        pl_fail(&api.error, PL_E_IO, "another split collective operation is active on this file");
-    else
-        api.moves_data = true;
-    if (api.moves_data)
+    api.moves_data = true;
+    if (!api.file->split) {
         api.file->split = (struct pending *)api_operation_start(&api, call, arguments, false);
+        return api_end(&api);
+    }
+    pl_fail(&api.error, PL_E_IO, "another split collective operation is active on this file");
+    if (api.file->develop) /* the others may have none, and wait for this rank */
+        api_operation_start(&api, call, arguments, false);
+    else
+        api.moves_data = false;
     return api_end(&api);
 }
 

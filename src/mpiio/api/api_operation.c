@@ -252,7 +252,7 @@ struct api_operation *api_operation_start(struct api *api, const struct api_call
     }
     struct collective *inner = &operation->pending.operation;
     api_hook_install();
-    if (api_request(api, call, arguments, &inner->request) == PL_OK)
+    if (api->error.status == PL_OK && api_request(api, call, arguments, &inner->request) == PL_OK)
         keep_type(operation, &api->error);
     if (api->error.status == PL_OK && with_request)
         make_request(operation, &api->error);

@@ -23,7 +23,8 @@ struct api_operation {
     struct api_operation *next_failed;   /* of those whose failure a call has to tell */
 };
 
-/* Begins it; a collective one also where this rank's arguments are wrong, since the others count on it. NULL: it was
+/* Begins it; a collective one also where this rank's arguments are wrong (api->error may tell so before), since the
+ * others count on it. NULL: it was
  * refused, or there was no memory; a collective one goes on without the program, or has come to its end. api->error
  * tells. `with_request`: makes one. */
 struct api_operation *api_operation_start(struct api *api, const struct api_call *call,

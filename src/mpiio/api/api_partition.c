@@ -23,7 +23,12 @@ static bool begin(struct api *api, const char *function, MPI_File handle)
 /* Nothing may be under way while the parts of the file change hands. */
 static bool begin_coll(struct api *api, const char *function, MPI_File handle)
 {
-    if (!begin(api, function, handle) || !api_begin_coll(api))
+    if (!begin(api, function, handle)) {
+        if (!api->file)
+            api_without_file(api, false);
+        return false;
+    }
+    if (!api_begin_coll(api))
         return false;
     pending_finish(api->file);
     return true;

@@ -1,5 +1,6 @@
 #include "mpi/real.h"
 #include "mpiio/api/api_access.h"
+#include "mpiio/develop/develop_track.h"
 #include "mpiio/error/error.h"
 #include "mpiio/mem.h"
 #include "mpiio/typemap/typemap_decode.h"
@@ -88,6 +89,8 @@ static pl_status prepare_memory(const struct api_arguments *arguments, struct ac
 int64_t api_deliver(struct api *api, const struct api_arguments *arguments, const struct access_request *request,
                     int64_t done)
 {
+    if (!request->write && api->error.status == PL_OK && request->view)
+        develop_track_read(api->file, api->function, request);
     if (!request->staged)
         return done;
     const struct datarep *rep = request->view->representation;
@@ -156,6 +159,8 @@ pl_status api_request(struct api *api, const struct api_call *call, const struct
         return error->status;
     }
     *ret_request = request;
+    if (call->write && call->positioning != ORDERED)
+        develop_track_write(file, &request);
     return PL_OK;
 }
 

@@ -2,7 +2,9 @@
 #include "mpi/real.h"
 #include "mpiio/api/api.h"
 #include "mpiio/api/api_system.h"
+#include "mpiio/develop/develop_track.h"
 #include "mpiio/error/error.h"
+#include "mpiio/ship/ship.h"
 
 #include <string.h>
 
@@ -65,7 +67,7 @@ int MPI_File_set_view(MPI_File fh, MPI_Offset disp, MPI_Datatype etype, MPI_Data
                       MPI_Info info)
 {
     struct api api;
-    if (!api_begin(&api, "MPI_File_set_view", fh))
+    if (!api_begin_together(&api, "MPI_File_set_view", fh))
         return api_end(&api);
     struct file *file = api.file;
     if (file->is_system)
@@ -161,6 +163,15 @@ static bool begin_position(struct api *api, const char *function, MPI_File fh)
     return api->error.status == PL_OK;
 }
 
+/* Whoever seeks from the end asks for the size. */
+static void track_end(const struct api *api, int whence)
+{
+    int64_t size;
+    struct pl_error ignored = {0};
+    if (whence == MPI_SEEK_END && api->file->track && ship_size(api->file, &size, &ignored) == PL_OK)
+        develop_track_size(api->file, api->function, size);
+}
+
 int MPI_File_seek(MPI_File fh, MPI_Offset offset, int whence)
 {
     struct api api;
@@ -182,6 +193,7 @@ int MPI_File_seek(MPI_File fh, MPI_Offset offset, int whence)
         file->position = target;
     pthread_mutex_unlock(&file->lock);
     view_unref(view);
+    track_end(&api, whence);
     return api_end(&api);
 }
 API_ALIAS(File_seek);
@@ -227,7 +239,7 @@ API_ALIAS(File_get_byte_offset);
 int MPI_File_seek_shared(MPI_File fh, MPI_Offset offset, int whence)
 {
     struct api api;
-    if (!api_begin(&api, "MPI_File_seek_shared", fh))
+    if (!api_begin_together(&api, "MPI_File_seek_shared", fh))
         return api_end(&api);
     struct file *file = api.file;
     if (file->is_system)
@@ -237,6 +249,7 @@ int MPI_File_seek_shared(MPI_File fh, MPI_Offset offset, int whence)
     if (file->amode & MPI_MODE_SEQUENTIAL)
         pl_fail(&api.error, PL_E_UNSUPPORTED, "the file was opened with MPI_MODE_SEQUENTIAL");
     file_seek_shared_coll(file, offset, whence, &api.error);
+    track_end(&api, whence);
     return api_end(&api);
 }
 API_ALIAS(File_seek_shared);
@@ -262,7 +275,7 @@ API_ALIAS(File_get_position_shared);
 int MPI_File_set_atomicity(MPI_File fh, int flag)
 {
     struct api api;
-    if (!api_begin(&api, "MPI_File_set_atomicity", fh))
+    if (!api_begin_together(&api, "MPI_File_set_atomicity", fh))
         return api_end(&api);
     if (api.file->is_system)
         return api_end_system(api.file, api_system.File_set_atomicity(api.file->system, flag));

@@ -71,6 +71,14 @@ bool handle_is_system(MPI_File handle)
     return found;
 }
 
+MPI_Fint handle_count(void)
+{
+    pthread_mutex_lock(&table_lock);
+    const MPI_Fint count = used;
+    pthread_mutex_unlock(&table_lock);
+    return count;
+}
+
 struct file *handle_at(MPI_Fint number)
 {
     pthread_mutex_lock(&table_lock);

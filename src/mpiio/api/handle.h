@@ -25,6 +25,7 @@ static inline struct file *handle_find(MPI_File handle)
 /* Is this the handle of the MPI's own file behind one of ours? ROMIO sets an error handler of its own in its close. */
 bool handle_is_system(MPI_File handle);
 
+MPI_Fint handle_count(void);             /* numbers go from 1 to this one; some may be free */
 struct file *handle_at(MPI_Fint number); /* NULL: no file has this number */
 
 #endif

@@ -1,25 +1,20 @@
 #include "mpiio/develop/develop.h"
 
 #include "mpi/real.h"
+#include "mpi/wait.h"
 #include "mpiio/error/error.h"
 
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { RING, AGREE, FINISHED };
+enum { TAG = 32000 }; /* above those of the exchange */
 
-bool develop_is_on(const struct file *file)
+bool develop_is_wanted(void)
 {
-    static atomic_int known = -1;
-    int on = atomic_load(&known);
-    if (on < 0) {
-        const char *text = getenv("PIOLET_DEVELOP");
-        on = text && *text && strcmp(text, "0") != 0;
-        atomic_store(&known, on);
-    }
-    return on && file->size > 1;
+    const char *text = getenv("PIOLET_DEVELOP");
+    return text && *text && strcmp(text, "0") != 0;
 }
 
 static int left_of(const struct file *file)
@@ -33,10 +28,10 @@ static void note_mpi(struct develop_check *check, int code)
         error_from_mpi(code, "comparing calls in a ring", &check->own);
 }
 
-void develop_check_start(struct develop_check *check, struct file *file, const char *function)
+void develop_check_start(struct develop_check *check, struct file *file, const char *function,
+                         const struct pl_error *own)
 {
-    enum { TAG = 32000 }; /* above those of the exchange */
-    *check = (struct develop_check){.file = file, .state = RING, .mine.sequence = file->sequence};
+    *check = (struct develop_check){.file = file, .state = RING, .mine.sequence = file->sequence, .own = *own};
     check->requests[0] = check->requests[1] = MPI_REQUEST_NULL;
     snprintf(check->mine.function, sizeof check->mine.function, "%s", function);
     note_mpi(check, real.Irecv(&check->left, sizeof check->left, MPI_BYTE, left_of(file), TAG, file->comm,
@@ -84,4 +79,21 @@ enum step develop_check_step(struct develop_check *check)
 pl_status develop_check_result(const struct develop_check *check, struct pl_error *error)
 {
     return agree_result(&check->agree, error);
+}
+
+pl_status develop_check_run_coll(struct file *file, const char *function, const struct pl_error *own,
+                                 struct pl_error *error)
+{
+    struct develop_check check;
+    struct wait_pace pace = {0};
+    develop_check_start(&check, file, function, own);
+    while (develop_check_step(&check) == STEP_PENDING)
+        wait_turn(&pace);
+    return develop_check_result(&check, error);
+}
+
+bool develop_is_awaited(const struct file *file)
+{
+    int found = 0;
+    return real.Iprobe(left_of(file), TAG, file->comm, &found, MPI_STATUS_IGNORE) == MPI_SUCCESS && found;
 }

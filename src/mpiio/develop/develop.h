@@ -1,6 +1,7 @@
 /* Develop mode (PIOLET_DEVELOP=1): before a collective call does anything, every rank compares what it is about to do
- * with what its neighbour in a ring does, and all agree. A program whose ranks are in different calls gets an error in
- * the place of a hang or of wrong data. A step operation, so that non-blocking calls stay so. */
+ * with what its neighbour in a ring does, and all agree. A program whose ranks are in different calls, or of which one
+ * gives wrong arguments, gets an error on all of them in the place of a hang or of wrong data. A step operation, so
+ * that non-blocking calls stay so. */
 #ifndef PIOLET_MPIIO_DEVELOP_DEVELOP_H
 #define PIOLET_MPIIO_DEVELOP_DEVELOP_H
 
@@ -21,12 +22,21 @@ struct develop_check {
     struct pl_error own;
 };
 
-/* Is the mode on, and are there others to compare with? The same on all ranks. */
-bool develop_is_on(const struct file *file);
+/* Does the environment of this process ask for it? A file has it (file->develop) where any rank does. */
+bool develop_is_wanted(void);
 
-void develop_check_start(struct develop_check *check, struct file *file, const char *function);
+/* `own`: what is wrong with this rank's arguments, if anything; all fail then, each rank with its own error, else with
+ * that of another. */
+void develop_check_start(struct develop_check *check, struct file *file, const char *function,
+                         const struct pl_error *own);
 enum step develop_check_step(struct develop_check *check);
 /* After the last step: the same answer on all ranks. */
 pl_status develop_check_result(const struct develop_check *check, struct pl_error *error);
+/* All of it, waiting in between. */
+pl_status develop_check_run_coll(struct file *file, const char *function, const struct pl_error *own,
+                                 struct pl_error *error);
+
+/* Has the left neighbour begun a check of this file that this rank takes no part in yet? */
+bool develop_is_awaited(const struct file *file);
 
 #endif

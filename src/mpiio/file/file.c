@@ -1,6 +1,7 @@
 /* What all ranks of a file do together, besides moving data. */
 #include "mpiio/file/file.h"
 
+#include "mpiio/develop/develop_track.h"
 #include "mpiio/ship/ship.h"
 #include "mpiio/storage/storage_hold.h"
 #include "mpiio/strategy/strategy.h"
@@ -300,6 +301,8 @@ pl_status file_set_size_coll(struct file *file, int64_t bytes, struct pl_error *
     if (file->rank == 0 && ship_flush(file, true, error) == PL_OK &&
         storage_truncate(file->storage, bytes, error) == PL_OK)
         ship_size_changed(file, error);
+    if (file->rank == 0)
+        develop_track_resized(file);
     return part_coll(file, error);
 }
 
@@ -310,16 +313,21 @@ pl_status file_preallocate_coll(struct file *file, int64_t bytes, struct pl_erro
         return error->status;
     if (file->rank == 0 && ship_flush(file, true, error) == PL_OK)
         storage_allocate(file->storage, bytes, error);
+    if (file->rank == 0)
+        develop_track_resized(file);
     return part_coll(file, error);
 }
 
 pl_status file_sync_coll(struct file *file, struct pl_error *error)
 {
+    develop_track_sync_begins(file);
     file_settle(file, file->comm);
     storage_hold_drop(file->storage);
     if (error->status == PL_OK && !(file->amode & MPI_MODE_RDONLY) && ship_flush(file, false, error) == PL_OK)
         storage_sync(file->storage, error);
-    return part_coll(file, error);
+    part_coll(file, error);
+    develop_track_sync_ends(file);
+    return error->status;
 }
 
 pl_status file_set_atomicity_coll(struct file *file, bool atomic, struct pl_error *error)

@@ -21,6 +21,7 @@
 #include <stdbool.h>
 
 struct aux;
+struct develop_track;
 struct strategy;
 struct pending;
 struct ship;
@@ -50,6 +51,8 @@ struct file {
     int64_t map_bytes; /* what this rank may have mapped of its files, the same on all; 0: nothing. See file_map.c */
     int map_ranks;     /* of the job on this node: they share what is left */
     struct log *log;
+    bool develop;                /* develop mode: on for all ranks where any asks for it */
+    struct develop_track *track; /* its view of who has written what; NULL: none */
 
     pthread_mutex_t lock; /* of what follows */
     int64_t position;     /* individual file pointer, in etypes */

@@ -4,6 +4,8 @@
 #include "mpi/real.h"
 #include "mpi/wait.h"
 #include "mpiio/aux/aux.h"
+#include "mpiio/develop/develop.h"
+#include "mpiio/develop/develop_track.h"
 #include "mpiio/error/error.h"
 #include "mpiio/mem.h"
 #include "mpiio/ring/ring_port.h"
@@ -20,8 +22,8 @@
 
 static pl_status agree_on_arguments_coll(struct file *file, struct pl_error *error)
 {
-    enum { AMODE, AMODE_MOST, DIGEST, DIGEST_MOST, VALUES };
-    int64_t values[VALUES] = {file->amode, -(int64_t)file->amode, 0, 0};
+    enum { AMODE, AMODE_MOST, DIGEST, DIGEST_MOST, DEVELOP, VALUES };
+    int64_t values[VALUES] = {file->amode, -(int64_t)file->amode, 0, 0, develop_is_wanted() ? -1 : 0};
     if (file->hints) {
         values[DIGEST] = (int64_t)(hints_digest(file->hints) >> 1);
         values[DIGEST_MOST] = -values[DIGEST];
@@ -34,6 +36,7 @@ static pl_status agree_on_arguments_coll(struct file *file, struct pl_error *err
     if (agree_least(&agree, DIGEST) != -agree_least(&agree, DIGEST_MOST))
         hints_share_coll(file->hints, file->comm); /* what makes ranks work together must not differ: rank 0's hold */
     file->values = *hints_values(file->hints);
+    file->develop = file->size > 1 && agree_least(&agree, DEVELOP) < 0;
     return PL_OK;
 }
 
@@ -151,6 +154,8 @@ static void set_up_rest_coll(struct file *file, int64_t size, struct pl_error *e
                  node->size, node->count, &file->ring, &own);
     if (node->everywhere && node->count > 1)
         ring_port_open_coll(file->ring, file->comm, node, &own);
+    if (file->develop)
+        develop_track_open_coll(file);
     if (own.status != PL_OK && error->status == PL_OK)
         *error = own;
     if (error->status == PL_OK && view_new_bytes(&file->view, error) == PL_OK && (file->amode & MPI_MODE_APPEND)) {
@@ -179,6 +184,7 @@ static void let_go_coll(struct file *file)
     file->ring = NULL;
     aux_free(file->aux);
     file->aux = NULL;
+    develop_track_close(file);
     node_close(&file->node);
     wait_enter();
     if (file->comm != MPI_COMM_NULL)

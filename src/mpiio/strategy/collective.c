@@ -1,6 +1,7 @@
 /* A collective access from its start to its end. */
 #include "mpi/real.h"
 #include "mpi/wait.h"
+#include "mpiio/develop/develop_track.h"
 #include "mpiio/error/error.h"
 #include "mpiio/strategy/strategy.h"
 
@@ -70,15 +71,15 @@ static void start_access(struct collective *collective)
 void collective_start(struct collective *collective)
 {
     collective->file->sequence++;
-    if (develop_is_on(collective->file)) {
+    if (collective->file->develop) {
         collective->state = CHECK;
-        develop_check_start(&collective->check, collective->file, collective->function);
+        develop_check_start(&collective->check, collective->file, collective->function, &collective->error);
     } else {
         start_access(collective);
     }
 }
 
-/* Where the ranks are in different calls, none of them goes on: all know. */
+/* Where the ranks are in different calls, or the arguments of one are wrong, none of them goes on: all know. */
 static void after_check(struct collective *collective)
 {
     struct pl_error error;
@@ -129,6 +130,8 @@ static void after_order(struct collective *collective)
     }
     if (collective->error.status == PL_OK)
         place(collective);
+    if (collective->error.status == PL_OK && collective->request.write)
+        develop_track_write(collective->file, &collective->request);
     start_moving(collective);
 }
 

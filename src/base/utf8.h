@@ -1,0 +1,14 @@
+/* What is UTF-8 and what is not: for all who write text that somebody else must be able to read. */
+#ifndef PIOLET_BASE_UTF8_H
+#define PIOLET_BASE_UTF8_H
+
+#include <stdbool.h>
+
+/* Length of the UTF-8 sequence at `s`, 0 if it is none (overlong forms and surrogates are none). */
+int utf8_length(const char *s);
+
+/* Is the sequence of this length one that a terminal acts upon, or shows in another order or not at all: control
+ * characters (line ends and tabs too) and marks of direction? */
+bool utf8_is_control(const char *s, int length);
+
+#endif
