@@ -46,14 +46,14 @@ static void cut(int64_t bytes)
 
 /* ---- kinds of access: all begin at the rank's base ---- */
 
-enum kind { SMALL_CALLS, LARGE, STRIDED, COLLECTIVE, KINDS };
-static const char *const NAMES[] = {"small", "large", "strided", "collective"};
+enum kind { SMALL_CALLS, LARGE, STRIDED, NONBLOCKING, COLLECTIVE, KINDS }; /* non-blocking: by a thread of the engine */
+static const char *const NAMES[] = {"small", "large", "strided", "non-blocking", "collective"};
 
 static MPI_File open_kind(enum kind kind)
 {
     MPI_File file;
     fine("open", MPI_File_open(MPI_COMM_WORLD, path, MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL, &file));
-    if (kind == STRIDED || kind == COLLECTIVE) {
+    if (kind >= STRIDED) {
         MPI_Datatype piece, type;
         MPI_Type_contiguous(PIECE, MPI_BYTE, &piece);
         MPI_Type_create_resized(piece, 0, STRIDE, &type);
@@ -76,6 +76,14 @@ static int64_t place_of(enum kind kind, int byte)
     return kind < STRIDED ? byte : (int64_t)byte / PIECE * STRIDE + byte % PIECE;
 }
 
+static int move_nonblocking(MPI_File file, bool write, char *memory, int bytes, MPI_Status *status)
+{
+    MPI_Request request;
+    const int code = write ? MPI_File_iwrite_at(file, 0, memory, bytes, MPI_BYTE, &request)
+                           : MPI_File_iread_at(file, 0, memory, bytes, MPI_BYTE, &request);
+    return code == MPI_SUCCESS ? MPI_Wait(&request, status) : code;
+}
+
 /* Returns how many bytes were moved. */
 static int move(MPI_File file, enum kind kind, bool write, char *memory)
 {
@@ -86,6 +94,8 @@ static int move(MPI_File file, enum kind kind, bool write, char *memory)
         if (kind == COLLECTIVE)
             code = write ? MPI_File_write_at_all(file, offset, memory + i, step, MPI_BYTE, &status)
                          : MPI_File_read_at_all(file, offset, memory + i, step, MPI_BYTE, &status);
+        else if (kind == NONBLOCKING)
+            code = move_nonblocking(file, write, memory, step, &status);
         else
             code = write ? MPI_File_write_at(file, offset, memory + i, step, MPI_BYTE, &status)
                          : MPI_File_read_at(file, offset, memory + i, step, MPI_BYTE, &status);
