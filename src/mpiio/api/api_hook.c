@@ -1,5 +1,6 @@
 #include "mpiio/api/api_hook.h"
 
+#include "mpi/real.h"
 #include "mpi/wait.h"
 #include "mpiio/pending/pending.h"
 
@@ -14,7 +15,6 @@ static bool threads_are(const char *value)
 }
 
 #if PIOLET_IS_OPENMPI
-#include <dlfcn.h>
 #include <pthread.h>
 
 typedef int hook_function(void);
@@ -30,7 +30,7 @@ static int step(void)
 static void call_hook(const char *name)
 {
     int (*function)(hook_function *) = NULL;
-    void *symbol = dlsym(RTLD_DEFAULT, name);
+    void *symbol = real_find(name);
     memcpy(&function, &symbol, sizeof function);
     if (function)
         function(step);
@@ -76,8 +76,6 @@ int api_hook_thread_level(int wanted)
                                                                                            : wanted;
 }
 #else
-#include "mpi/real.h"
-
 #include <pthread.h>
 #include <signal.h>
 
