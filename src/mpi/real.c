@@ -24,6 +24,46 @@ static const struct real_entry NAMES[] = {
 #define OWN_NAME        "MPICH"
 #endif
 
+/* ---- an MPI that only the library that brought it may see ---- */
+
+enum { LIBRARIES = 8, NAME_BYTES = 1024 };
+static struct {
+    char names[LIBRARIES][NAME_BYTES];
+    int count;
+} loaded;
+
+static int note_mpi(struct dl_phdr_info *object, size_t size, void *unused)
+{
+    (void)size;
+    (void)unused;
+    const char *slash = strrchr(object->dlpi_name, '/'), *name = slash ? slash + 1 : object->dlpi_name;
+    if (strncmp(name, "libmpi", 6) == 0 && strlen(object->dlpi_name) < NAME_BYTES && loaded.count < LIBRARIES)
+        strcpy(loaded.names[loaded.count++], object->dlpi_name);
+    return 0;
+}
+
+/* Python and the like load the MPI with a module of theirs, apart from the libraries that follow a preloaded one. */
+static void *find_apart(const char *name)
+{
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    void *found = NULL;
+    pthread_mutex_lock(&lock);
+    loaded.count = 0;
+    dl_iterate_phdr(note_mpi, NULL);
+    for (int i = 0; i < loaded.count && !found; i++) {
+        void *library = dlopen(loaded.names[i], RTLD_LAZY | RTLD_NOLOAD); /* kept: it must not go away any more */
+        found = library ? dlsym(library, name) : NULL;
+    }
+    pthread_mutex_unlock(&lock);
+    return found;
+}
+
+void *real_find(const char *name)
+{
+    void *found = dlsym(RTLD_NEXT, name);
+    return found ? found : find_apart(name);
+}
+
 static int note_foreign(struct dl_phdr_info *object, size_t size, void *found)
 {
     (void)size;
@@ -36,7 +76,7 @@ static int note_foreign(struct dl_phdr_info *object, size_t size, void *found)
 pl_status real_fill(void *table, const struct real_entry *entries, size_t count, struct pl_error *error)
 {
     for (size_t i = 0; i < count; i++) {
-        void *function = dlsym(RTLD_NEXT, entries[i].name);
+        void *function = real_find(entries[i].name);
         if (!function)
             return pl_fail(error, PL_E_UNSUPPORTED, "the MPI of this process has no function %s", entries[i].name);
         memcpy((char *)table + entries[i].place, &function, sizeof function);

@@ -25,6 +25,9 @@ extern struct real real;
  * the program belongs to the other one. */
 pl_status real_load(struct pl_error *error);
 
+/* Any symbol of the MPI behind us; NULL: it has none of this name. */
+void *real_find(const char *name);
+
 /* Further tables of the same kind: pointers to functions of the MPI, by name ("PMPI_File_open") and place. */
 struct real_entry {
     const char *name;

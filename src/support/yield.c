@@ -20,6 +20,10 @@ static progress_function *real_progress(void)
     progress_function *real = atomic_load_explicit(&found, memory_order_relaxed);
     if (!real) {
         void *symbol = dlsym(RTLD_NEXT, "ucp_worker_progress");
+        if (!symbol) { /* Python and the like load MPI and UCX apart from the libraries that follow us */
+            void *library = dlopen("libucp.so.0", RTLD_LAZY | RTLD_NOLOAD);
+            symbol = library ? dlsym(library, "ucp_worker_progress") : NULL;
+        }
         memcpy(&real, &symbol, sizeof real); /* ISO C has no cast from an object to a function pointer */
         atomic_store_explicit(&found, real, memory_order_relaxed);
     }

@@ -131,7 +131,6 @@ static bool keep_file(struct trace_collect *collect, const struct trace_record_f
     struct trace_record_file *kept = trace_arena_at(collect->arena, ref);
     *kept = *file;
     kept->prev = control->files;
-    atomic_signal_fence(memory_order_seq_cst);
     control->files = ref;
     return true;
 }

@@ -57,7 +57,7 @@ static void give_back(struct trace_fold_core *core)
     }
     memcpy(items, core->partial_items, (size_t)count * sizeof *items);
     for (int64_t i = 0; i < count; i++) {
-        struct trace_record_leaf *leaf = fold_leaf(core, core->partial_leaves[i]);
+        struct trace_record_leaf *leaf = fold_leaf_to_change(core, core->partial_leaves[i]);
         leaf->count--;
         leaf->sum_ns -= items[i].duration_ns;
         leaf->last_took_ns = -1;
@@ -130,10 +130,10 @@ bool trace_fold_add(struct trace_fold *fold, const struct trace_fold_event *even
     }
     if (core->failed)
         return false;
-    if (core->arena->control->tail != core->tail) {
-        atomic_signal_fence(memory_order_seq_cst);
-        core->arena->control->tail = core->tail;
-        atomic_signal_fence(memory_order_seq_cst);
+    core->arena->control->tail = core->tail;
+    if (core->arena->failed || (core->arena->publish && !core->arena->publish(core->arena))) {
+        core->failed = true;
+        return false;
     }
     if (core->dead_count)
         fold_bury(core);

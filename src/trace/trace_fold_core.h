@@ -79,6 +79,12 @@ static inline bool fold_is_loop(const struct trace_fold_core *core, trace_ref re
 {
     return fold_node(core, ref)->kind == TRACE_RECORD_LOOP;
 }
+/* That a leaf gets or loses calls; levels and strides never change. */
+static inline struct trace_record_leaf *fold_leaf_to_change(const struct trace_fold_core *core, trace_ref ref)
+{
+    trace_arena_note(core->arena, ref, sizeof(struct trace_record_leaf));
+    return trace_arena_at(core->arena, ref);
+}
 /* Sums of values go around where they overflow, and so does taking them apart again. */
 static inline int64_t fold_plus(int64_t a, int64_t b)
 {

@@ -32,6 +32,12 @@ static bool fits(int64_t step)
     return step >= -limit && step < limit;
 }
 
+static void note_word(struct trace_fold_core *core, trace_ref chunk, uint32_t word)
+{
+    const size_t before = sizeof(struct trace_record_chunk) / sizeof(uint64_t);
+    trace_arena_note(core->arena, chunk + (trace_ref)before + word, sizeof(uint64_t));
+}
+
 /* The last chunk, with room for two more words. */
 static struct trace_record_chunk *chunk_with_room(struct trace_fold_core *core, struct fold_step *end)
 {
@@ -43,6 +49,7 @@ static struct trace_record_chunk *chunk_with_room(struct trace_fold_core *core, 
         return NULL;
     chunk = trace_arena_at(core->arena, end->chunk);
     chunk->next = next;
+    trace_arena_note(core->arena, end->chunk, sizeof *chunk);
     end->chunk = next;
     return trace_arena_at(core->arena, next);
 }
@@ -57,6 +64,7 @@ void fold_list_add(struct trace_fold_core *core, struct fold_step *end, int64_t 
         const bool same = end->plain && (*word & STEP_MASK) == ((uint64_t)step & STEP_MASK);
         if (same && *word >> TRACE_RECORD_STEP_BITS < COUNT_MAX) {
             *word += COUNT_ONE;
+            note_word(core, end->chunk, chunk->used - 1);
             return;
         }
     }
@@ -69,8 +77,11 @@ void fold_list_add(struct trace_fold_core *core, struct fold_step *end, int64_t 
         chunk->words[chunk->used] = 0;
         chunk->words[chunk->used + 1] = (uint64_t)step;
     }
-    atomic_signal_fence(memory_order_seq_cst);
+    const uint32_t before = chunk->used;
     chunk->used += end->plain ? 1 : 2;
+    for (uint32_t i = before; i < chunk->used; i++)
+        note_word(core, end->chunk, i);
+    trace_arena_note(core->arena, end->chunk, sizeof *chunk);
 }
 
 bool fold_list_in_line(const struct trace_fold_core *core, const struct fold_step *end, int count, int64_t *ret_step)

@@ -108,8 +108,8 @@ void fold_take(struct trace_fold_core *core, const struct fold_item *item)
         core->partial_items[core->partial] = *item;
         core->partial_leaves[core->partial] = step->node;
     }
-    fold_add_time(fold_leaf(core, step->node), item);
-    atomic_signal_fence(memory_order_seq_cst);
+    fold_add_time(fold_leaf_to_change(core, step->node), item);
+    trace_arena_note(core->arena, core->loop, sizeof(struct trace_record_loop));
     fold_loop(core, core->loop)->matched++; /* the event is in */
     core->partial++;
     core->at++;

@@ -284,7 +284,7 @@ static trace_ref straight_turns(struct trace_fold_core *core)
         int64_t step;
         if (!ref)
             return 0;
-        struct trace_record_leaf *from = fold_leaf(core, core->steps[i].node), *leaf = fold_leaf(core, ref);
+        struct trace_record_leaf *from = fold_leaf_to_change(core, core->steps[i].node), *leaf = fold_leaf(core, ref);
         fold_list_in_line(core, &core->steps[i], FOLD_SHORT, &step);
         leaf->key = from->key;
         leaf->value = fold_minus(core->steps[i].last, fold_times(FOLD_SHORT - 1, step));

@@ -9,6 +9,7 @@ static trace_ref take(struct trace_fold_core *core, trace_ref *free_list, size_t
     if (ref) {
         *free_list = fold_node(core, ref)->prev;
         memset(fold_node(core, ref), 0, bytes);
+        trace_arena_note(core->arena, ref, bytes);
     } else if (!(ref = trace_arena_take(core->arena, bytes))) {
         core->failed = true;
     }

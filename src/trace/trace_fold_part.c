@@ -17,7 +17,7 @@ static trace_ref copy_leaf(const struct part *part, trace_ref ref, int inside, i
     const trace_ref made = fold_new_leaf(core, inside);
     if (!made)
         return 0;
-    struct trace_record_leaf *from = fold_leaf(core, ref), *to = fold_leaf(core, made);
+    struct trace_record_leaf *from = fold_leaf_to_change(core, ref), *to = fold_leaf(core, made);
     to->key = from->key;
     to->value = from->value;
     for (int i = 0; i < inside; i++)

@@ -113,7 +113,6 @@ int32_t trace_intern_detail(struct trace_intern *intern, const char *text)
     struct trace_control *control = intern->arena->control;
     *(struct trace_record_detail *)trace_arena_at(intern->arena, ref) = (struct trace_record_detail){
         .prev = control->details, .text = kept};
-    atomic_signal_fence(memory_order_seq_cst);
     control->details = ref;
     slot->ref = ref;
     intern->count++;

@@ -101,4 +101,17 @@ static inline int64_t trace_control_gap(const struct trace_control *control, int
     return gap > 0 ? gap : 0;
 }
 
+/* What changes between two calls. */
+static inline void trace_control_copy_comm(const struct trace_control *from, struct trace_control *to)
+{
+#define COPY(field)                                                                                                    \
+    atomic_store_explicit(&to->field, atomic_load_explicit(&from->field, memory_order_relaxed), memory_order_relaxed)
+    COPY(comm_events);
+    COPY(comm_collectives);
+    COPY(comm_begin_ns);
+    COPY(comm_gap_ns);
+    COPY(idle_ns);
+#undef COPY
+}
+
 #endif

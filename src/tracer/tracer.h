@@ -16,6 +16,7 @@
 
 #include <mpi.h>
 #include <stdbool.h>
+#include <sys/types.h>
 
 #define TRACER_EXPORT      __attribute__((visibility("default")))
 #define TRACER_ALIAS(name) extern TRACER_EXPORT __typeof__(MPI_##name) PMPI_##name __attribute__((alias("MPI_" #name)));
@@ -87,11 +88,26 @@ void tracer_log_comm(int64_t begin_ns, bool is_of_world);
 void tracer_log_flush(void);
 void tracer_log_end(void); /* logging is off from here on */
 
-/* Both forms have these; all are called with the log's lock held, and return a text where they failed. */
+/* The file of this rank's trace. All return a text where they failed, but tracer_output_fd(), -1. */
+const char *tracer_output_open(const char *directory, int rank);
+const char *tracer_output_write(const void *bytes, size_t count, off_t offset);
+const char *tracer_output_reserve(off_t offset, off_t bytes);
+const char *tracer_output_finish(off_t length);
+void tracer_output_discard(void); /* where nothing can be written to it from the start */
+void tracer_output_complain(const char *what);
+int tracer_output_fd(void);
+
+/* What a store to the mapped trace that meets SIGBUS would come to on this thread. OPEN: bus_guard_run_quick() catches
+ * it; BLOCKED: bus_guard_run() does; NONE: it ends the program, since the program has taken the signal for itself. */
+enum tracer_guard { TRACER_GUARD_NONE, TRACER_GUARD_BLOCKED, TRACER_GUARD_OPEN };
+enum tracer_guard tracer_guard_look(int64_t now_ns);
+
+/* Both forms have these. All return a text where they failed, and are called with the log's lock held, but for comm. */
 struct tracer_form {
-    const char *(*start)(int fd, struct text *head, struct trace_control **ret_control);
+    const char *(*start)(struct text *head, struct trace_control **ret_control);
     const char *(*call)(struct tracer_kept *kept, const struct trace_call *call, const char *fields,
                         const char *constant);
+    const char *(*comm)(int64_t now_ns); /* the control block has counted communication; NULL: nothing is to be done */
     const char *(*flush)(void);
     const char *(*end)(void);
 };

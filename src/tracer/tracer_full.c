@@ -2,44 +2,25 @@
  * the last piece is old, so that a kill costs little and most calls cost no system call. */
 #include "tracer/tracer.h"
 
-#include <errno.h>
 #include <inttypes.h>
-#include <string.h>
-#include <unistd.h>
 
 enum { GATHER_BYTES = 256 << 10 };
 static const int64_t GATHER_NS = 1000000000;
 
 static struct {
     struct text lines;
-    int fd;
+    off_t written;
     int64_t written_ns, calls;
     int64_t comm_events, comm_collectives, comm_gap_ns; /* that were told */
     struct trace_control control;
-} full = {.fd = -1};
-
-static bool write_all(const char *bytes, size_t count)
-{
-    while (count > 0) {
-        const ssize_t written = write(full.fd, bytes, count);
-        if (written < 0 && errno == EINTR)
-            continue;
-        if (written < 0)
-            return false;
-        bytes += written;
-        count -= (size_t)written;
-    }
-    return true;
-}
+} full;
 
 static const char *write_lines(void)
 {
     full.written_ns = tracer_log_now_ns();
-    const char *wrong = NULL;
-    if (full.lines.failed)
-        wrong = "not enough memory";
-    else if (!write_all(text_get(&full.lines), full.lines.length))
-        wrong = strerror(errno);
+    const char *wrong = full.lines.failed ? "not enough memory"
+                                          : tracer_output_write(text_get(&full.lines), full.lines.length, full.written);
+    full.written += (off_t)full.lines.length;
     full.lines.length = 0;
     return wrong;
 }
@@ -52,9 +33,8 @@ static const char *flush(void)
     return write_lines();
 }
 
-static const char *start(int fd, struct text *head, struct trace_control **ret_control)
+static const char *start(struct text *head, struct trace_control **ret_control)
 {
-    full.fd = fd;
     text_add(&full.lines, TRACE_FIRST_LINE);
     text_append(&full.lines, text_get(head), head->length);
     trace_add_fact(&full.lines, "columns", TRACE_COLUMNS);
@@ -101,7 +81,8 @@ static const char *end(void)
         text_format(&full.lines, "end-trace %" PRId64 "\n", full.calls);
         wrong = write_lines();
     }
-    close(full.fd);
+    if (!wrong)
+        wrong = tracer_output_finish(full.written);
     text_clear(&full.lines);
     return wrong;
 }

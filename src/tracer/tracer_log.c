@@ -21,10 +21,9 @@ static struct {
     pthread_mutex_t lock;
     const struct tracer_form *form;
     int64_t zero_ns;
-    char path[PATH_MAX];
 } journal = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-static atomic_bool is_on, is_full;
+static atomic_bool is_on, is_full, complained;
 static _Atomic(struct trace_control *) counters; /* of communication; NULL: off */
 static atomic_bool comm_began;                   /* since the last call */
 
@@ -60,7 +59,8 @@ static void switch_off(const char *what)
 {
     atomic_store(&is_on, false);
     atomic_store(&counters, NULL);
-    fprintf(stderr, "piolet-trace: '%s': %s; this rank is not traced any further\n", journal.path, what);
+    if (!atomic_exchange(&complained, true))
+        tracer_output_complain(what);
 }
 
 /* A child has a copy of all this, and its parent's file: it leaves both alone. */
@@ -112,10 +112,14 @@ void tracer_log_comm(int64_t begin_ns, bool is_of_world)
         atomic_store_explicit(&comm_began, true, memory_order_relaxed);
     }
     atomic_fetch_add_explicit(&control->comm_gap_ns, trace_control_gap(control, begin_ns), memory_order_relaxed);
-    atomic_store_explicit(&control->idle_ns, tracer_log_now_ns(), memory_order_relaxed);
+    const int64_t now_ns = tracer_log_now_ns();
+    atomic_store_explicit(&control->idle_ns, now_ns, memory_order_relaxed);
     atomic_fetch_add_explicit(&control->comm_events, 1, memory_order_relaxed);
     if (is_of_world)
         atomic_fetch_add_explicit(&control->comm_collectives, 1, memory_order_relaxed);
+    const char *wrong = journal.form->comm ? journal.form->comm(now_ns) : NULL;
+    if (wrong)
+        switch_off(wrong);
 }
 
 void tracer_log_flush(void)
@@ -198,17 +202,6 @@ static void add_facts(struct text *head, int rank)
     add_fact_int(head, "start_ns", clock_ns(CLOCK_REALTIME));
 }
 
-/* Never over the trace of another program. -1: errno tells why. */
-static int make_file(const char *directory, int rank)
-{
-    mkdir(directory, 0777); /* another rank may have made it */
-    const int length = snprintf(journal.path, sizeof journal.path, "%s/trace.%d", directory, rank);
-    if (length < (int)sizeof journal.path)
-        return open(journal.path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    errno = ENAMETOOLONG;
-    return -1;
-}
-
 void tracer_log_start(void)
 {
     const char *directory = getenv("PIOLET_TRACE_DIR"), *full = getenv("PIOLET_TRACE_FULL");
@@ -220,17 +213,17 @@ void tracer_log_start(void)
     atomic_store(&is_full, full && strcmp(full, "1") == 0);
     journal.form = tracer_log_is_full() ? &tracer_form_full : &tracer_form_folded;
     real.Comm_rank(MPI_COMM_WORLD, &rank);
-    const int fd = make_file(directory, rank);
-    if (fd < 0) {
-        switch_off(strerror(errno));
+    const char *wrong = tracer_output_open(directory, rank);
+    if (wrong) {
+        switch_off(wrong);
         return;
     }
     add_facts(&head, rank);
-    const char *wrong = journal.form->start(fd, &head, &control);
+    wrong = journal.form->start(&head, &control);
     text_clear(&head);
     if (wrong) {
         switch_off(wrong);
-        close(fd);
+        tracer_output_discard();
         return;
     }
     atomic_store(&counters, control);

@@ -295,18 +295,26 @@ static void test_shapes(void **state)
     end();
 }
 
-static bool no_more(struct trace_arena *full, size_t words)
+/* The copy, as the tracer keeps it in a file: in memory that is shared with us. */
+static struct {
+    uint64_t *words;
+    struct trace_control *control;
+} copy;
+
+static bool publish(struct trace_arena *of)
 {
-    (void)full;
-    (void)words;
-    return false;
+    trace_arena_copy_records(of, copy.words);
+    trace_arena_copy_control(of, copy.control);
+    of->change_count = 0;
+    return true;
 }
 
-/* Folds in memory that is shared with us, until it is killed. */
+/* Folds, and keeps the copy, until it is killed. */
 static void fold_for_ever(const struct stream *stream, _Atomic int64_t *done)
 {
-    trace_collect_init(&collect, &arena);
-    call = trace_intern_call(&collect.fold.intern, "MPI_File_write_at", &kind);
+    begin();
+    arena.publish = publish;
+    trace_arena_note(&arena, 1, (arena.used - 1) * sizeof *arena.words); /* what begin() made */
     for (size_t i = 0; i < stream->count; i++) {
         add(stream->items[i].key, stream->items[i].value);
         atomic_store(done, (int64_t)i + 1);
@@ -331,11 +339,8 @@ static void test_kills(void **state)
         char *shared = mmap(NULL, ROOM, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
         assert_ptr_not_equal(shared, MAP_FAILED);
         _Atomic int64_t *done = (_Atomic int64_t *)(void *)shared;
-        arena = (struct trace_arena){.control = (struct trace_control *)(void *)(shared + 1024),
-                                     .words = (uint64_t *)(void *)(shared + 4096),
-                                     .used = 1,
-                                     .room = (ROOM - 4096) / 8,
-                                     .grow = no_more};
+        copy.control = (struct trace_control *)(void *)(shared + 1024);
+        copy.words = (uint64_t *)(void *)(shared + 4096);
         const pid_t child = fork();
         assert_true(child >= 0);
         if (child == 0)
@@ -345,9 +350,47 @@ static void test_kills(void **state)
         usleep((useconds_t)draw(3000));
         kill(child, SIGKILL);
         assert_int_equal(waitpid(child, NULL, 0), child);
-        arena.used = arena.room;
+        arena = (struct trace_arena){.control = copy.control, .words = copy.words, .used = (ROOM - 4096) / 8};
         check(&stream, count_events(atomic_load(done), &stream));
         munmap(shared, ROOM);
+        free(stream.items);
+    }
+}
+
+/* The copy is whole behind every event, and nothing is read from it: others may have written to it. */
+static void test_copy(void **state)
+{
+    (void)state;
+    enum { ROOM = 1 << 20 };
+    for (uint64_t round = 0; round < 40 / FEWER; round++) {
+        struct stream stream = {0};
+        struct trace_control control = {0};
+        seed = rng_at(7, round);
+        while (stream.count < 4000) {
+            program(&stream, 1 + (int)(round % 5), (int64_t)draw(1000), stream.count + 1000);
+            for (uint64_t i = 0, noise = draw(60); i < noise; i++)
+                put(&stream, (int)draw(KEYS), (int64_t)draw(50));
+        }
+        copy.words = calloc(ROOM, sizeof *copy.words);
+        copy.control = &control;
+        begin();
+        arena.publish = publish;
+        trace_arena_note(&arena, 1, (arena.used - 1) * sizeof *arena.words);
+        const struct trace_arena copied = {.control = &control, .words = copy.words, .used = ROOM};
+        for (size_t i = 0; i < stream.count; i++) {
+            add(stream.items[i].key, stream.items[i].value);
+            assert_true(arena.used <= ROOM);
+            if (i % 61)
+                continue;
+            const struct trace_arena folding = arena;
+            arena = copied;
+            check(&stream, i + 1);
+            arena = folding;
+        }
+        memset(copy.words, 0x5a, ROOM * sizeof *copy.words);
+        add(1, 0);
+        end();
+        free(copy.words);
         free(stream.items);
     }
 }
@@ -477,10 +520,15 @@ static void test_adversaries(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_shapes),         cmocka_unit_test(test_programs),
-        cmocka_unit_test(test_noise),          cmocka_unit_test(test_kills),
-        cmocka_unit_test(test_many),           cmocka_unit_test(test_random_bytes),
-        cmocka_unit_test(test_adversaries),    cmocka_unit_test(test_durations_at_the_ends),
+        cmocka_unit_test(test_shapes),
+        cmocka_unit_test(test_programs),
+        cmocka_unit_test(test_noise),
+        cmocka_unit_test(test_kills),
+        cmocka_unit_test(test_copy),
+        cmocka_unit_test(test_many),
+        cmocka_unit_test(test_random_bytes),
+        cmocka_unit_test(test_adversaries),
+        cmocka_unit_test(test_durations_at_the_ends),
         cmocka_unit_test(test_durations_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -214,7 +214,7 @@ int MPI_File_get_errhandler(MPI_File fh, MPI_Errhandler *handler)
     if (begin_handler(&api, "MPI_File_get_errhandler", fh) &&
         api_wants_pointer(&api, handler, "the place for the handler") == PL_OK) {
         const MPI_Errhandler held = api.file ? api.file->handler : api_default_handler();
-        if (error_handler_hold(held, &api.error) == PL_OK)
+        if (error_handler_give(held, &api.error) == PL_OK)
             *handler = held;
     }
     return api_end(&api);
@@ -239,9 +239,8 @@ int MPI_Errhandler_free(MPI_Errhandler *handler)
 {
     struct api api;
     api_begin_free(&api, "MPI_Errhandler_free");
-    if (!handler || !error_handler_is_ours(*handler))
+    if (!handler || !error_handler_take_back(*handler))
         return real.Errhandler_free(handler);
-    error_handler_drop(*handler);
     *handler = MPI_ERRHANDLER_NULL;
     return MPI_SUCCESS;
 }

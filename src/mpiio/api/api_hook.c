@@ -195,8 +195,6 @@ static bool threads_are(const char *value)
 }
 
 #if PIOLET_IS_OPENMPI
-#include <dlfcn.h>
-
 typedef int progress_function(void);
 
 static atomic_bool hook_is_in;
@@ -206,15 +204,10 @@ static int step(void)
     return wait_may_step() && pending_step();
 }
 
-static void *find_hook(const char *name)
-{
-    return dlsym(RTLD_DEFAULT, name);
-}
-
 static void call_hook(const char *name)
 {
     int (*function)(progress_function *) = NULL;
-    void *symbol = find_hook(name);
+    void *symbol = real_find(name);
     memcpy(&function, &symbol, sizeof function);
     if (function)
         function(step);
@@ -256,7 +249,7 @@ int api_hook_thread_level(int wanted)
 
 static bool has_hook(void)
 {
-    return find_hook("opal_progress_register") != NULL;
+    return real_find("opal_progress_register") != NULL;
 }
 #else
 void api_hook_install(void)

@@ -4,6 +4,7 @@
 #include "mpiio/mem.h"
 
 #include <pthread.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -15,15 +16,22 @@ struct entry {
 };
 
 static struct entry *entries;
+
+/* Predefined handlers, of which the MPI may count the references too (Open MPI frees what it has not handed out). Those
+ * that the program has from us are freed with us: nobody can tell one reference from another, but their numbers agree.
+ */
+enum { PREDEFINED = 3 };
+static int64_t given[PREDEFINED];
 static pthread_mutex_t entries_lock = PTHREAD_MUTEX_INITIALIZER;
 
-static bool is_predefined(MPI_Errhandler handler)
+/* Its number among the predefined ones; -1: it is none. */
+static int predefined_number(MPI_Errhandler handler)
 {
 #if !PIOLET_IS_OPENMPI
     if (handler == MPI_ERRORS_ABORT)
-        return true;
+        return 2;
 #endif
-    return handler == MPI_ERRORS_RETURN || handler == MPI_ERRORS_ARE_FATAL;
+    return handler == MPI_ERRORS_RETURN ? 0 : handler == MPI_ERRORS_ARE_FATAL ? 1 : -1;
 }
 
 /* Under the lock. */
@@ -59,17 +67,33 @@ pl_status error_handler_create(struct error_function function, MPI_Errhandler *r
     return PL_OK;
 }
 
-bool error_handler_is_ours(MPI_Errhandler handler)
+pl_status error_handler_give(MPI_Errhandler handler, struct pl_error *error)
 {
+    const int number = predefined_number(handler);
+    if (number < 0)
+        return error_handler_hold(handler, error);
     pthread_mutex_lock(&entries_lock);
-    const bool found = *find(handler) != NULL;
+    given[number]++;
     pthread_mutex_unlock(&entries_lock);
-    return found;
+    return PL_OK;
+}
+
+bool error_handler_take_back(MPI_Errhandler handler)
+{
+    const int number = predefined_number(handler);
+    pthread_mutex_lock(&entries_lock);
+    const bool ours = number < 0 ? *find(handler) != NULL : given[number] > 0;
+    if (ours && number >= 0)
+        given[number]--;
+    pthread_mutex_unlock(&entries_lock);
+    if (ours)
+        error_handler_drop(handler);
+    return ours;
 }
 
 pl_status error_handler_hold(MPI_Errhandler handler, struct pl_error *error)
 {
-    if (is_predefined(handler))
+    if (predefined_number(handler) >= 0)
         return PL_OK;
     pthread_mutex_lock(&entries_lock);
     struct entry *entry = *find(handler);

@@ -20,7 +20,11 @@ pl_status error_handler_create(struct error_function function, MPI_Errhandler *r
  * where the handle is none for files. The last one frees MPI's. */
 pl_status error_handler_hold(MPI_Errhandler handler, struct pl_error *error);
 void error_handler_drop(MPI_Errhandler handler);
-bool error_handler_is_ours(MPI_Errhandler handler);
+
+/* The same for references of the program: it gets one, and frees it. error_handler_take_back() is false where the
+ * reference is the MPI's own to free. */
+pl_status error_handler_give(MPI_Errhandler handler, struct pl_error *error);
+bool error_handler_take_back(MPI_Errhandler handler);
 
 /* Does as the handler says with `code`: returns (the code), calls the function, or ends the job with `words`.
  * `number`: the file's Fortran handle. */
