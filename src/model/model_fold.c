@@ -25,15 +25,15 @@ struct feed {
 };
 
 #ifdef PIOLET_FUZZ
-enum { FED_MAX = 1 << 14 };
+enum { FED_MAX = 1 << 12, ITEMS_MAX = 1 << 11 };
 #else
-enum { FED_MAX = 1 << 25 };
+enum { FED_MAX = 1 << 23, ITEMS_MAX = 1 << 19 }; /* some ten seconds; some hundred MB */
 #endif
 
 /* Counts what is done one by one; false: it was too much. */
 static bool count_fed(struct feed *feed)
 {
-    feed->gave_up |= ++feed->fed > FED_MAX;
+    feed->gave_up |= ++feed->fed > FED_MAX || feed->list->count > ITEMS_MAX;
     feed->failed |= feed->gave_up;
     return !feed->gave_up;
 }
@@ -397,10 +397,9 @@ pl_status model_fold(const struct trace_tree *tree, struct model_pool *pool, str
     if (feed.failed) {
         model_list_clear(&list);
         if (feed.gave_up)
-            return pl_fail(
-                error, PL_E_FORMAT,
-                "the trace of rank %d stands for %lld calls that no few loops tell: given up after %d of them",
-                tree->rank, (long long)tree->calls, (int)FED_MAX);
+            return pl_fail(error, PL_E_FORMAT,
+                           "the trace of rank %d stands for %lld calls that no few loops tell: given up after %lld",
+                           tree->rank, (long long)tree->calls, (long long)feed.fed);
         return pl_fail(error, PL_E_NOMEM, "not enough memory for the calls of rank %d", tree->rank);
     }
     *ret_list = list;

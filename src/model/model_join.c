@@ -137,10 +137,12 @@ static bool same_sizes(const struct model_joint *a, const struct model_joint *b)
     return a->kind != MODEL_CALL || a->item->bytes == b->item->bytes;
 }
 
-/* Where `wanted` is found from `at` on, before any collective: -1 if nowhere. */
+enum { AHEAD_MAX = 512 }; /* else lists that have nothing in common take the square of their length */
+
+/* Where `wanted` is found from `at` on, not far, before any collective: -1 if nowhere. */
 static int find_ahead(const struct model_joint *list, int at, const struct model_joint *wanted, bool sizes)
 {
-    for (; at < list->count; at++) {
+    for (const int last = at + AHEAD_MAX; at < list->count && at < last; at++) {
         if (matches(&list->body[at], wanted) && (!sizes || same_sizes(&list->body[at], wanted)))
             return at;
         if (collectives_of(&list->body[at]) > 0)

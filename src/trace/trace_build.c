@@ -104,11 +104,10 @@ const char *build_text(struct build *build, trace_ref ref)
     return text;
 }
 
-/* Chains that come back to themselves end here. A turn that was begun is looked at more than once. */
+/* Chains that come back to themselves end here. */
 static bool count_visit(struct build *build)
 {
-    enum { AGAIN = 1 << 20 };
-    if (build->visited++ < build->records->count + AGAIN)
+    if (build->visited++ < build->records->count + BUILD_AGAIN)
         return true;
     build_damaged(build, "a chain without end");
     return false;

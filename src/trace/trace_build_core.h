@@ -7,8 +7,10 @@
 /* What records may stand for, so that a small file cannot ask for more than a machine has. */
 enum { BUILD_LEVELS_MAX = TRACE_LEVELS_MAX };
 #ifdef PIOLET_FUZZ
-#define BUILD_MEMORY_MAX ((size_t)16 << 20)
+#define BUILD_MEMORY_MAX ((size_t)1 << 20)
+enum { BUILD_AGAIN = 1 << 12 };
 #else
+enum { BUILD_AGAIN = 1 << 20 }; /* records that are looked at more than once: those of a turn that was begun */
 #define BUILD_MEMORY_MAX ((size_t)512 << 20) /* and BUILD_MEMORY_EACH bytes for each of the file's */
 #endif
 enum { BUILD_MEMORY_EACH = 64 };

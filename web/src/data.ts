@@ -76,27 +76,77 @@ function inflate(bytes: Uint8Array): Promise<ArrayBuffer> {
   return new Response(stream).arrayBuffer();
 }
 
-function column(buffer: ArrayBuffer, [at, count, width]: ColumnPlace): Column {
+/** What a report must look like for the views to trust it. Texts and numbers that are shown only are not looked at. */
+function damaged(what: string): never {
+  throw new Error(`The data of this page are damaged: ${what}. Make it again with 'piolet report'.`);
+}
+
+const isObject = (value: unknown): value is Record<string, any> => typeof value === "object" && value !== null && !Array.isArray(value);
+
+function objects(value: unknown, what: string): Record<string, any>[] {
+  if (!Array.isArray(value) || !value.every(isObject)) damaged(what);
+  return value;
+}
+
+/** Rows of texts and numbers, each of at least `width` of them. */
+function rows(value: unknown, width: number, what: string): void {
+  if (!Array.isArray(value) || !value.every((row) => Array.isArray(row) && row.length >= width && row.every((cell) => cell === null || typeof cell !== "object"))) damaged(what);
+}
+
+function column(buffer: ArrayBuffer, place: unknown): Column {
+  if (!Array.isArray(place) || place.length < 3 || !place.every(Number.isSafeInteger)) damaged("the place of a column");
+  const [at, count, width] = place as ColumnPlace;
+  if ((width !== 4 && width !== 8) || at < 0 || count < 0 || at % width !== 0 || at + count * width > buffer.byteLength) damaged("a column ends behind the data");
   return width === 4 ? new Uint32Array(buffer, at, count) : new Float64Array(buffer, at, count);
+}
+
+function checkSet(set: Record<string, any>, columns: ArrayBuffer): void {
+  rows(set.params, 2, "the parameters of a set");
+  rows(set.hints, 3, "the hints of a set");
+  rows(set.times, 3, "the times of a set");
+  rows(set.errors, 3, "the errors of a set");
+  if (!Array.isArray(set.warnings)) damaged("the warnings of a set");
+  for (const series of objects(set.series, "the series of a set")) {
+    if (!series.sums) damaged("a series without numbers");
+    for (const name of ["sums", "least", "most"]) if (series[name]) series[name] = column(columns, series[name]);
+  }
+}
+
+/** The report of a page, out of its JSON and its columns. Whatever these are, it is whole, or an Error says what is not. */
+export function decode(text: string, columns: ArrayBuffer): Report {
+  let report: any;
+  try {
+    report = JSON.parse(text);
+  } catch {
+    damaged("they are no JSON");
+  }
+  if (!isObject(report)) damaged("they are no report");
+  report.blocks = [];
+  for (const file of objects(report.files, "the list of files")) {
+    if (typeof file.path !== "string" || !Array.isArray(file.warnings) || !isObject(file.derived) || !Object.values(file.derived).every(isObject)) damaged("a file");
+    for (const block of objects(file.blocks, "the blocks of a file")) {
+      block.file = file;
+      report.blocks.push(block);
+      rows(block.inputs, 2, "the input of a block");
+      rows(block.facts, 2, "the facts of a block");
+      for (const set of objects(block.sets, "the sets of a block")) {
+        set.block = block;
+        checkSet(set, columns);
+      }
+    }
+  }
+  for (const model of objects(report.models, "the list of models")) {
+    objects(model.files, "the files of a model");
+    objects(model.phases, "the phases of a model");
+    if (!isObject(model.points)) damaged("the accesses of a model");
+    for (const name of Object.keys(model.points)) model.points[name] = column(columns, model.points[name]);
+  }
+  return report as Report;
 }
 
 export async function load(): Promise<Report> {
   const [text, columns] = await Promise.all([inflate(bytesOf("piolet-json")), inflate(bytesOf("piolet-columns"))]);
-  const report = JSON.parse(new TextDecoder().decode(text));
-  report.blocks = [];
-  for (const file of report.files)
-    for (const block of file.blocks) {
-      block.file = file;
-      report.blocks.push(block);
-      for (const set of block.sets) {
-        set.block = block;
-        for (const series of set.series)
-          for (const name of ["sums", "least", "most"]) if (series[name]) series[name] = column(columns, series[name]);
-      }
-    }
-  for (const model of report.models)
-    for (const name of Object.keys(model.points)) model.points[name] = column(columns, model.points[name]);
-  return report;
+  return decode(new TextDecoder().decode(text), columns);
 }
 
 function valueOf(pairs: Pair[], key: string): string | undefined {
