@@ -50,3 +50,17 @@ int path_write_errno(const char *path)
     snprintf(folder, sizeof folder, "%.*s", length, slash ? path : ".");
     return access(folder, W_OK) == 0 ? 0 : errno;
 }
+
+const char *path_why_not_own(int fd)
+{
+    struct stat facts;
+    if (fstat(fd, &facts) != 0)
+        return "what it is cannot be found out";
+    if (!S_ISREG(facts.st_mode))
+        return "the name is taken by something that is no regular file";
+    if (facts.st_uid != geteuid())
+        return "the name is taken by a file of another user";
+    if (facts.st_nlink != 1)
+        return "the name is taken by a file that has other names";
+    return NULL;
+}

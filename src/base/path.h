@@ -11,4 +11,8 @@ bool path_same(const char *a, const char *b);
  * it is standard output. */
 int path_write_errno(const char *path);
 
+/* For names that others can guess, behind open() with O_NOFOLLOW and O_NONBLOCK: NULL where the descriptor is of a
+ * regular file of this user with one name, else why not, in words. */
+const char *path_why_not_own(int fd);
+
 #endif

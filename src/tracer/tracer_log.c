@@ -1,5 +1,7 @@
 /* The file DIR/trace.RANK: its head, and who may write to it. The two forms of what follows are tracer_full.c and
  * tracer_folded.c. */
+#include "base/text.h"
+#include "mpi/job_variables.h"
 #include "mpi/real.h"
 #include "tracer/tracer.h"
 
@@ -60,7 +62,10 @@ static void switch_off(const char *what)
 {
     atomic_store(&is_on, false);
     atomic_store(&counters, NULL);
-    fprintf(stderr, "piolet-trace: '%s': %s; this rank is not traced any further\n", journal.path, what);
+    struct text path = {0};
+    text_add_visible(&path, journal.path);
+    fprintf(stderr, "piolet-trace: '%s': %s; this rank is not traced any further\n", text_get(&path), what);
+    text_clear(&path);
 }
 
 /* A child has a copy of all this, and its parent's file: it leaves both alone. */
@@ -220,6 +225,8 @@ void tracer_log_start(void)
     atomic_store(&is_full, full && strcmp(full, "1") == 0);
     journal.form = tracer_log_is_full() ? &tracer_form_full : &tracer_form_folded;
     real.Comm_rank(MPI_COMM_WORLD, &rank);
+    if (rank == 0)
+        job_variables_tell();
     const int fd = make_file(directory, rank);
     if (fd < 0) {
         switch_off(strerror(errno));

@@ -1,5 +1,6 @@
 #include "bench/peak/peak_file.h"
 
+#include "base/path.h"
 #include "base/rng.h"
 
 #include <errno.h>
@@ -66,9 +67,17 @@ pl_status peak_file_open(struct peak_file *file, const char *directory, bool dir
         return pl_fail(error, PL_E_BAD_FILE, "'%s' is too long a name", directory);
     if (!fill_buffer(file, largest_request))
         return pl_fail_errno(error, ENOMEM, "taking %lld bytes for requests", (long long)largest_request);
-    file->fd = open(file->path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | (direct ? O_DIRECT : 0), 0600);
+    file->fd = open(file->path, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | (direct ? O_DIRECT : 0), 0600);
     if (file->fd < 0)
         return pl_fail_errno(error, errno, "making '%s'", file->path);
+    const char *why_not = path_why_not_own(file->fd); /* the name can be guessed, and the folder may be /tmp */
+    if (why_not || ftruncate(file->fd, 0) != 0) {
+        const int cause = errno;
+        close(file->fd);
+        file->fd = -1;
+        return why_not ? pl_fail(error, PL_E_EXISTS, "making '%s': %s", file->path, why_not)
+                       : pl_fail_errno(error, cause, "emptying '%s'", file->path);
+    }
     watch_signals(file->path);
     return PL_OK;
 }
