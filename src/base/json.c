@@ -27,8 +27,8 @@ static void put_string(FILE *stream, const char *value)
             fputs("\\n", stream);
         else if (*c == '\t')
             fputs("\\t", stream);
-        else if ((unsigned char)*c < 0x20 || *c == 0x7f)
-            fprintf(stream, "\\u%04x", (unsigned char)*c);
+        else if (utf8_is_control(c, length)) /* allowed, but a terminal would act upon some */
+            fprintf(stream, "\\u%04x", (unsigned)utf8_character(c, length));
         else
             fwrite(c, 1, (size_t)length, stream);
         c += length ? length : 1;

@@ -59,3 +59,17 @@ bool path_same(const char *a, const char *b)
         return first.st_dev == second.st_dev && first.st_ino == second.st_ino;
     return spell_out(a, whole_a) && spell_out(b, whole_b) && strcmp(whole_a, whole_b) == 0;
 }
+
+const char *path_why_not_own(int fd)
+{
+    struct stat facts;
+    if (fstat(fd, &facts) != 0)
+        return "what it is cannot be found out";
+    if (!S_ISREG(facts.st_mode))
+        return "the name is taken by something that is no regular file";
+    if (facts.st_uid != geteuid())
+        return "the name is taken by a file of another user";
+    if (facts.st_nlink != 1)
+        return "the name is taken by a file that has other names";
+    return NULL;
+}

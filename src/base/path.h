@@ -14,4 +14,8 @@ int path_follow(const char *path, char ret_target[PATH_MAX]);
 /* The folder of the name: what stands before its last slash, or ".". */
 void path_folder(const char *path, char ret_folder[PATH_MAX]);
 
+/* For names that others can guess, behind open() with O_NOFOLLOW and O_NONBLOCK: NULL where the descriptor is of a
+ * regular file of this user with one name, else why not, in words. */
+const char *path_why_not_own(int fd);
+
 #endif

@@ -63,35 +63,64 @@ void text_format(struct text *text, const char *format, ...)
     va_end(again);
 }
 
+/* One character, or a byte that is none, such that nothing acts upon it. */
+static void add_shown(struct text *text, const char *c, int length, char escape)
+{
+    if (length > 0 && !utf8_is_control(c, length))
+        text_append(text, c, (size_t)length);
+    else if (*c == '\n' || *c == '\t')
+        text_add(text, *c == '\n' ? "\\n" : "\\t");
+    else if (*c == '\x1b' && escape)
+        text_format(text, "\\%c", escape);
+    else
+        for (int i = 0; i < (length ? length : 1); i++)
+            text_format(text, "\\x%02x", (unsigned char)c[i]);
+}
+
 void text_add_escaped(struct text *text, const char *string)
 {
-    for (const unsigned char *c = (const unsigned char *)string; *c; c++) {
+    for (const char *c = string; *c;) {
+        const int length = utf8_length(c);
         if (*c == '\\')
             text_add(text, "\\\\");
-        else if (*c == '\n')
-            text_add(text, "\\n");
-        else if (*c == '\t')
-            text_add(text, "\\t");
-        else if (*c < 0x20 || *c == 0x7f)
-            text_format(text, "\\x%02x", *c);
         else
-            text_append(text, (const char *)c, 1);
+            add_shown(text, c, length, '\0');
+        c += length ? length : 1;
     }
 }
 
 void text_add_visible(struct text *text, const char *string)
 {
     for (const char *c = string; *c;) {
-        const int length = utf8_length(c), bytes = length ? length : 1;
-        if (length > 0 && !utf8_is_control(c, length))
-            text_append(text, c, (size_t)length);
-        else if (*c == '\n' || *c == '\t' || *c == '\x1b')
-            text_format(text, "\\%c", *c == '\n' ? 'n' : *c == '\t' ? 't' : 'e');
-        else
-            for (int i = 0; i < bytes; i++)
-                text_format(text, "\\x%02x", (unsigned char)c[i]);
-        c += bytes;
+        const int length = utf8_length(c);
+        add_shown(text, c, length, 'e');
+        c += length ? length : 1;
     }
+}
+
+/* Bytes that the sequence at `c` should have, by its first one. */
+static size_t wanted_length(unsigned char c)
+{
+    return c >= 0xf0 ? 4 : c >= 0xe0 ? 3 : c >= 0xc2 ? 2 : 1;
+}
+
+size_t text_add_screen(struct text *text, const char *bytes, size_t count)
+{
+    size_t at = 0;
+    while (at < count) {
+        char here[5] = {0}; /* a sequence never reaches beyond what there is */
+        const size_t left = count - at;
+        memcpy(here, bytes + at, left < 4 ? left : 4);
+        if (left < 4 && left < wanted_length((unsigned char)here[0]))
+            break;
+        const int length = utf8_length(here);
+        if (here[0] == '\n' || here[0] == '\t')
+            text_append(text, here, 1);
+        else
+            add_shown(text, here, length, 'e');
+        at += length ? (size_t)length : 1;
+    }
+    return at;
 }
 
 static int hex_digit(char c)

@@ -21,13 +21,17 @@ void text_append(struct text *text, const char *bytes, size_t count);
 void text_add(struct text *text, const char *string);
 void text_format(struct text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Control characters and backslash become \n, \t, \\ or \xHH. Undone by text_unescape(). */
+/* Control characters, marks of direction, bytes that are not UTF-8 and backslash become \n, \t, \\ or \xHH. Undone by
+ * text_unescape(). */
 void text_add_escaped(struct text *text, const char *string);
 
 /* For people: whatever a terminal would act upon (control characters, marks of direction, bytes that are not UTF-8)
  * becomes \n, \t, \e or \xHH; the rest stays. For every text that comes from a file, the environment or a command
  * line and goes to a terminal. */
 void text_add_visible(struct text *text, const char *string);
+/* The same for a stream of bytes, in which line ends and tabs are our own. Returns how many it has taken: a sequence
+ * that is cut by the end is left for the next call. */
+size_t text_add_screen(struct text *text, const char *bytes, size_t count);
 
 /* Undoes the escaping in place; false if the string holds a broken escape. */
 bool text_unescape(char *string);

@@ -1,6 +1,6 @@
 #include "base/utf8.h"
 
-#include <stdint.h>
+#include <stddef.h>
 
 int utf8_length(const char *string)
 {
@@ -19,15 +19,54 @@ int utf8_length(const char *string)
     return length;
 }
 
-bool utf8_is_control(const char *string, int length)
+uint32_t utf8_character(const char *string, int length)
 {
     const unsigned char *s = (const unsigned char *)string;
-    if (length == 1)
-        return s[0] < 0x20 || s[0] == 0x7f;
-    if (length == 2) /* U+0080 to U+009F, U+061C */
-        return (s[0] == 0xc2 && s[1] < 0xa0) || (s[0] == 0xd8 && s[1] == 0x9c);
-    if (length != 3)
-        return false;
-    const uint32_t c = (uint32_t)(s[0] & 0x0f) << 12 | (uint32_t)(s[1] & 0x3f) << 6 | (s[2] & 0x3f);
-    return (c >= 0x200b && c <= 0x200f) || (c >= 0x2028 && c <= 0x202e) || (c >= 0x2060 && c <= 0x206f) || c == 0xfeff;
+    if (length <= 1)
+        return s[0];
+    uint32_t character = s[0] & (0xffU >> (length + 1));
+    for (int i = 1; i < length; i++)
+        character = character << 6 | (s[i] & 0x3fU);
+    return character;
+}
+
+bool utf8_is_control(const char *s, int length)
+{
+    const uint32_t c = utf8_character(s, length);
+    return c < 0x20 || (c >= 0x7f && c < 0xa0) || c == 0x061c || (c >= 0x200b && c <= 0x200f) ||
+           (c >= 0x2028 && c <= 0x202e) || (c >= 0x2060 && c <= 0x206f) || c == 0xfeff;
+}
+
+static const char *entity_of(char c)
+{
+    switch (c) {
+    case '<':
+        return "&lt;";
+    case '>':
+        return "&gt;";
+    case '&':
+        return "&amp;";
+    case '"':
+        return "&quot;";
+    case '\'':
+        return "&#39;";
+    default:
+        return NULL;
+    }
+}
+
+void utf8_put_markup(FILE *stream, const char *text)
+{
+    while (*text) {
+        const int length = utf8_length(text);
+        const uint32_t c = utf8_character(text, length);
+        const bool blank = c == '\n' || c == '\t';
+        if (entity_of(*text))
+            fputs(entity_of(*text), stream);
+        else if (length == 0 || (utf8_is_control(text, length) && !blank) || c == 0xfffe || c == 0xffff)
+            fputs("\xef\xbf\xbd", stream);
+        else
+            fwrite(text, 1, (size_t)length, stream);
+        text += length ? length : 1;
+    }
 }

@@ -3,6 +3,8 @@
 #define PIOLET_BASE_UTF8_H
 
 #include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
 
 /* Length of the UTF-8 sequence at `s`, 0 if it is none (overlong forms and surrogates are none). */
 int utf8_length(const char *s);
@@ -10,5 +12,12 @@ int utf8_length(const char *s);
 /* Is the sequence of this length one that a terminal acts upon, or shows in another order or not at all: control
  * characters (line ends and tabs too) and marks of direction? */
 bool utf8_is_control(const char *s, int length);
+
+/* The character of a sequence. */
+uint32_t utf8_character(const char *s, int length);
+
+/* Text of HTML, SVG or XML, within an element or an attribute: always valid UTF-8, and only characters that XML 1.0
+ * allows. What is not becomes U+FFFD. */
+void utf8_put_markup(FILE *stream, const char *text);
 
 #endif

@@ -1,7 +1,9 @@
 /* export of `piolet history`: blocks byte by byte, numbers as CSV and JSON. */
 #include "base/json.h"
 #include "base/output.h"
+#include "base/text.h"
 #include "cli/history_shell.h"
+#include "measure/analysis_format.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -24,20 +26,17 @@ static pl_status write_blocks(const struct content *content, FILE *stream, struc
 
 /* ---- CSV ---- */
 
-/* Quotes where a field needs them. */
-static void put_field(FILE *stream, const char *text, char end)
+/* Settings are lines; a cell has one. */
+static void put_field(FILE *stream, const char *text)
 {
-    if (!strpbrk(text, ",\"\n\r")) {
-        fprintf(stream, "%s%c", text, end);
-        return;
-    }
-    putc('"', stream);
-    for (; *text; text++) {
-        if (*text == '"')
-            putc('"', stream);
-        putc(*text == '\n' ? ';' : *text, stream);
-    }
-    fprintf(stream, "\"%c", end);
+    struct text line = {0};
+    text_add(&line, text);
+    for (size_t i = 0; i < line.length; i++)
+        if (line.data[i] == '\n')
+            line.data[i] = ';';
+    analysis_csv_field(stream, text_get(&line));
+    putc(',', stream);
+    text_clear(&line);
 }
 
 static pl_status write_csv(const struct content *content, FILE *stream, struct pl_error *error)
@@ -51,7 +50,7 @@ static pl_status write_csv(const struct content *content, FILE *stream, struct p
                                       value->class_name, value->testname, value->what,   value->settings,
                                       value->conditions, value->unit};
         for (size_t f = 0; f < sizeof fields / sizeof fields[0]; f++)
-            put_field(stream, fields[f], ',');
+            put_field(stream, fields[f]);
         fprintf(stream, "%s,%.17g\n", value->lower_is_better ? "true" : "false", value->value);
     }
     return PL_OK;

@@ -2,7 +2,10 @@
  * (IOT-1). CMake compiles this file once for each, with IOT_PROGRAM and IOT_CLASS. */
 #include "base/output.h"
 #include "cli/cli.h"
+#include "cli/cli_screen.h"
 #include "cli/suite_shell.h"
+#include "mpi/job_variables.h"
+#include "mpi/launcher.h"
 
 #include <stddef.h>
 #include <stdio.h>
@@ -18,6 +21,9 @@ static const struct cli_verb PROGRAM = {
 
 int main(int argc, char **argv)
 {
+    cli_screen_open();
+    if (job_speaks())
+        job_variables_tell();
     for (int i = 1; i < argc; i++) {
         if (strcmp(argv[i], "--help") == 0) {
             cli_print_help(&PROGRAM);

@@ -1,6 +1,9 @@
 /* piolet: finds the verb and runs it. */
 #include "base/output.h"
 #include "cli/cli.h"
+#include "cli/cli_screen.h"
+#include "mpi/job_variables.h"
+#include "mpi/launcher.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -50,6 +53,9 @@ static int finish(const struct cli_verb *verb, int status)
 
 int main(int argc, char **argv)
 {
+    cli_screen_open();
+    if (job_speaks())
+        job_variables_tell();
     const char *name = argc > 1 ? argv[1] : "help";
     if (strcmp(name, "--version") == 0 || strcmp(name, "-V") == 0)
         return print_version();

@@ -1,6 +1,7 @@
 /* A survey from its first step to the page. */
 #include "base/output.h"
 #include "base/units.h"
+#include "cli/cli_screen.h"
 #include "cli/cli_target.h"
 #include "cli/survey.h"
 
@@ -43,7 +44,7 @@ static void complain(const struct survey *survey, const char *format, ...)
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
     if (survey->on_terminal)
-        fputs("\r\033[K", stderr);
+        cli_screen_clear_line();
     cli_complain(survey->request->verb, "%s", text);
 }
 
@@ -175,8 +176,9 @@ static void show_progress(void *context, double elapsed_s)
     const double pace = survey->planned > 5 ? survey->passed / survey->planned : 1;
     const double step = survey->step->seconds[survey->request->form] * pace - elapsed_s;
     units_duration((step > 0 ? step : 0) + survey->left * pace, left);
-    fprintf(stderr, "\r\033[K[%d/%d] %s, %.0f s; about %s left", survey->number, survey->count, survey->step->title,
-            elapsed_s, left);
+    cli_screen_clear_line();
+    fprintf(stderr, "[%d/%d] %s, %.0f s; about %s left", survey->number, survey->count, survey->step->title, elapsed_s,
+            left);
 }
 
 static void tell_outcome(struct survey *survey, const struct survey_step *step, const char *log,
@@ -399,7 +401,7 @@ int survey_shell(const struct survey_request *request)
     run_steps(&survey);
     make_page(&survey);
     if (survey.on_terminal)
-        fputs("\r\033[K", stderr);
+        cli_screen_clear_line();
     fclose(survey.list);
     summarize(&survey);
     tell_end(&survey);

@@ -69,13 +69,24 @@ struct analysis_time_unit analysis_time_unit(double typical_ns)
     return units[i];
 }
 
+/* Spreadsheets take a cell that begins so for a formula, and run it; what is a number as a whole is none. */
+static bool looks_like_formula(const char *value)
+{
+    if (!*value || !strchr("=+-@\t\r", *value) || (*value == '-' && !value[1]))
+        return false;
+    char *end;
+    strtod(value, &end);
+    return end == value || *end;
+}
+
 void analysis_csv_field(FILE *csv, const char *value)
 {
-    if (!strpbrk(value, ",\"\r\n")) {
+    const bool defused = looks_like_formula(value);
+    if (!defused && !strpbrk(value, ",\"\r\n")) {
         fputs(value, csv);
         return;
     }
-    fputc('"', csv);
+    fputs(defused ? "\"'" : "\"", csv);
     for (const char *c = value; *c; c++) {
         if (*c == '"')
             fputc('"', csv);

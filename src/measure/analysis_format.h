@@ -25,7 +25,8 @@ struct analysis_time_unit {
 };
 struct analysis_time_unit analysis_time_unit(double typical_ns);
 
-/* Quoted where CSV needs it (RFC 4180). */
+/* A cell of text, quoted where CSV needs it (RFC 4180). One that a spreadsheet would take for a formula gets a ' before
+ * it. Every text that comes from a file or a command line goes to CSV by this function. */
 void analysis_csv_field(FILE *csv, const char *value);
 /* ",1234.5" with all digits; "," alone for NaN. */
 void analysis_csv_number(FILE *csv, double value);

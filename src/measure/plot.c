@@ -1,4 +1,6 @@
 #include "measure/plot.h"
+
+#include "base/utf8.h"
 #include "measure/plot_axis.h"
 
 #include <math.h>
@@ -12,51 +14,10 @@ static const char *colour(struct plot_style style)
     return PALETTE[style.colour % PLOT_COLOURS];
 }
 
-static bool is_utf8_tail(unsigned char c)
-{
-    return (c & 0xc0) == 0x80;
-}
-
-/* Length of the character at `s`, 0 if it may not stand in XML. */
-static int utf8_length(const unsigned char *s)
-{
-    const int length = s[0] < 0x80 ? 1 : s[0] >= 0xf0 && s[0] < 0xf5 ? 4 : s[0] >= 0xe0 ? 3 : s[0] >= 0xc2 ? 2 : 0;
-    if (s[0] >= 0xf5 || length == 0)
-        return 0;
-    for (int i = 1; i < length; i++)
-        if (!is_utf8_tail(s[i]))
-            return 0;
-    /* overlong forms, surrogates, beyond U+10FFFF, U+FFFE and U+FFFF: none of them may stand in XML */
-    if ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] > 0x9f) || (s[0] == 0xf0 && s[1] < 0x90) ||
-        (s[0] == 0xf4 && s[1] > 0x8f) || (s[0] == 0xef && s[1] == 0xbf && s[2] >= 0xbe))
-        return 0;
-    return length;
-}
-
-static void put_escaped(FILE *stream, const char *text)
-{
-    for (const unsigned char *c = (const unsigned char *)text; *c;) {
-        const int length = utf8_length(c);
-        if (*c == '<')
-            fputs("&lt;", stream);
-        else if (*c == '>')
-            fputs("&gt;", stream);
-        else if (*c == '&')
-            fputs("&amp;", stream);
-        else if (*c == '"')
-            fputs("&quot;", stream);
-        else if (length == 0 || *c < 0x20 || *c == 0x7f)
-            fputs("?", stream);
-        else
-            fwrite(c, 1, (size_t)length, stream);
-        c += length ? length : 1;
-    }
-}
-
 static void put_text(struct plot *plot, double x, double y, const char *attributes, const char *text)
 {
     fprintf(plot->stream, "<text x=\"%.1f\" y=\"%.1f\" %s>", x, y, attributes);
-    put_escaped(plot->stream, text);
+    utf8_put_markup(plot->stream, text);
     fputs("</text>\n", plot->stream);
 }
 
@@ -69,7 +30,7 @@ void plot_begin(struct plot *plot, FILE *stream, double width, double height, co
             "font-family=\"'DejaVu Sans', Verdana, Arial, sans-serif\" font-size=\"12\" fill=\"#222\">\n"
             "<title>",
             width, height, width, height);
-    put_escaped(stream, title);
+    utf8_put_markup(stream, title);
     fputs("</title>\n<rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n", stream);
     put_text(plot, 20, 28, "font-size=\"17\" font-weight=\"bold\"", title);
     if (subtitle)

@@ -1,5 +1,7 @@
 #include "report/report_encode.h"
 
+#include "base/utf8.h"
+
 #define ZLIB_CONST /* what is compressed is not written to */
 #include <zlib.h>
 
@@ -66,26 +68,5 @@ pl_status report_encode(const void *bytes, size_t count, FILE *stream, struct pl
 
 void report_escape(const char *text, FILE *stream)
 {
-    for (const unsigned char *c = (const unsigned char *)text; *c; c++) {
-        switch (*c) {
-        case '<':
-            fputs("&lt;", stream);
-            break;
-        case '>':
-            fputs("&gt;", stream);
-            break;
-        case '&':
-            fputs("&amp;", stream);
-            break;
-        case '"':
-            fputs("&quot;", stream);
-            break;
-        case '\'':
-            fputs("&#39;", stream);
-            break;
-        default:
-            if (*c >= 0x20 || *c == '\n' || *c == '\t')
-                fputc(*c, stream);
-        }
-    }
+    utf8_put_markup(stream, text);
 }

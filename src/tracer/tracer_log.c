@@ -1,5 +1,7 @@
 /* The file DIR/trace.RANK: its head, and who may write to it. The two forms of what follows are tracer_full.c and
  * tracer_folded.c. */
+#include "base/text.h"
+#include "mpi/job_variables.h"
 #include "mpi/real.h"
 #include "tracer/tracer.h"
 
@@ -213,6 +215,8 @@ void tracer_log_start(void)
     atomic_store(&is_full, full && strcmp(full, "1") == 0);
     journal.form = tracer_log_is_full() ? &tracer_form_full : &tracer_form_folded;
     real.Comm_rank(MPI_COMM_WORLD, &rank);
+    if (rank == 0)
+        job_variables_tell();
     const char *wrong = tracer_output_open(directory, rank);
     if (wrong) {
         switch_off(wrong);

@@ -165,13 +165,17 @@ void tracer_output_discard(void)
 void tracer_output_complain(const char *what)
 {
     char message[PATH_MAX + 256];
+    struct text path = {0};
     const struct timespec at_once = {0};
     sigset_t deadly, before, pending;
     sigemptyset(&deadly);
     sigaddset(&deadly, SIGPIPE);
     sigaddset(&deadly, SIGXFSZ);
-    const int length = snprintf(message, sizeof message,
-                                "piolet-trace: '%s': %s; this rank is not traced any further\n", output.path, what);
+    text_add_visible(&path, output.path);
+    const int length =
+        snprintf(message, sizeof message, "piolet-trace: '%s': %s; this rank is not traced any further\n",
+                 text_get(&path), what);
+    text_clear(&path);
     const size_t bytes = length < (int)sizeof message ? (size_t)length : sizeof message - 1;
     pthread_sigmask(SIG_BLOCK, &deadly, &before);
     sigpending(&pending);

@@ -284,7 +284,7 @@ static void wrong_environment(void **state)
         {"ROMIO_HINTS", ".", "ignored: '.': Is a directory"},
         {"ROMIO_HINTS", "/dev/null", "ignored: '/dev/null': Invalid argument"},
         {"PIOLET_HINTS", " cb_nodes ;; x", "ignored 'cb_nodes': allowed: name=value, with blanks or ; between"},
-        {"PIOLET_HINTS", "cb_node=1", "ignored 'cb_node': no hint has this name"},
+        {"PIOLET_HINTS", "cb_node=1", "ignored 'cb_node': no hint has this name; did you mean cb_nodes?"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         clean_environment(NULL);

@@ -1,8 +1,10 @@
 /* The engine's log: what is asked for is there, nothing else, and trouble with the log is no trouble of the program.
  * proves: GPFS-7
  * It would fail if an error or a wanted access were missing, if accesses below the given offset came too, if two opens
- * or an agent shared a file, if lines of threads were mixed, or if a log that cannot be written did any harm. */
+ * or an agent shared a file, if lines of threads were mixed, if a log that cannot be written did any
+ * harm, or if it were appended to a pipe, a link or another's file of its name. */
 #include <dirent.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -313,13 +315,73 @@ static void threads(void **state)
     assert_true(sum == (int64_t)THREADS * CALLS * (CALLS - 1) / 2);
 }
 
+/* The name of the next log: they are numbered. */
+static void next_name(char *ret_path, size_t size)
+{
+    static int64_t sequence = -1;
+    struct log *log = log_open(1, 7, "seen");
+    assert_non_null(log);
+    log_close(log);
+    for (sequence++;; sequence++) {
+        snprintf(ret_path, size, "%s/piolet-log.1.7.%lld.seen", folder, (long long)sequence);
+        if (access(ret_path, F_OK) == 0)
+            break;
+    }
+    unlink(ret_path);
+    snprintf(ret_path, size, "%s/piolet-log.1.7.%lld.x", folder, (long long)++sequence);
+}
+
+static void put_file(const char *path)
+{
+    FILE *stream = fopen(path, "w");
+    assert_non_null(stream);
+    fputs("precious", stream);
+    fclose(stream);
+}
+
+/* Whatever stands under the name of the next log already: no log, and it stays as it is. */
+static void taken_names(void **state)
+{
+    (void)state;
+    char path[512], other[512];
+    struct stat facts;
+    setenv("PIOLET_LOG", "all", 1);
+    snprintf(other, sizeof other, "%s/other", folder);
+    for (int kind = 0; kind < 5; kind++) {
+        next_name(path, sizeof path);
+        put_file(other);
+        int reader = -1;
+        if (kind == 0 || kind == 1) { /* a pipe, with nobody and with somebody who reads it */
+            assert_int_equal(mkfifo(path, 0600), 0);
+            reader = kind == 1 ? open(path, O_RDONLY | O_NONBLOCK) : -1;
+        } else if (kind == 2) {
+            assert_int_equal(link(other, path), 0);
+        } else if (kind == 3) {
+            assert_int_equal(symlink("other", path), 0);
+        } else {
+            put_file(path);
+            if (chown(path, 12345, (gid_t)-1) != 0) { /* only root can make another's file */
+                unlink(path);
+                continue;
+            }
+        }
+        assert_null(log_open(1, 7, "x"));
+        assert_int_equal(stat(kind == 4 ? path : other, &facts), 0);
+        assert_int_equal(facts.st_size, 8);
+        if (reader >= 0)
+            close(reader);
+        unlink(path);
+        unlink(other);
+    }
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(nothing_by_default), TEST(errors_only),          TEST(names),   TEST(all_accesses), TEST(above_an_offset),
-        TEST(wrong_settings),     TEST(trouble_with_the_log), TEST(threads),
+        TEST(wrong_settings),     TEST(trouble_with_the_log), TEST(threads), TEST(taken_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

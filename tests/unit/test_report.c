@@ -69,9 +69,10 @@ static void markup_becomes_text(void **state)
     char *text = NULL;
     size_t length = 0;
     FILE *stream = open_memstream(&text, &length);
-    report_escape("</script a=\"1\" b='2'>&\x01\x1b\t\n\xc3\xa6", stream);
+    report_escape("</script a=\"1\" b='2'>&\x01\x1b\t\n\xc3\xa6\xff", stream);
     fclose(stream);
-    assert_string_equal(text, "&lt;/script a=&quot;1&quot; b=&#39;2&#39;&gt;&amp;\t\n\xc3\xa6");
+    assert_string_equal(
+        text, "&lt;/script a=&quot;1&quot; b=&#39;2&#39;&gt;&amp;\xef\xbf\xbd\xef\xbf\xbd\t\n\xc3\xa6\xef\xbf\xbd");
     free(text);
 }
 

@@ -87,6 +87,39 @@ static void broken_escapes(void **state)
     }
 }
 
+static void shows(const char *string, const char *wanted)
+{
+    struct text text = {0};
+    text_add_visible(&text, string);
+    assert_string_equal(text_get(&text), wanted);
+    text_clear(&text);
+}
+
+/* What a terminal acts upon, and what is no text at all. */
+static void visible(void **state)
+{
+    (void)state;
+    shows("plain \\ \xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80", "plain \\ \xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80");
+    shows("\x1b[31m\x1b]0;x\a\r\n\t\x7f", "\\e[31m\\e]0;x\\x07\\x0d\\n\\t\\x7f");
+    shows("\xc2\x9b\x9b\xff\xc3", "\\xc2\\x9b\\x9b\\xff\\xc3");
+    shows("\xe2\x80\xae\xe2\x81\xa6\xed\xa0\x80", "\\xe2\\x80\\xae\\xe2\\x81\\xa6\\xed\\xa0\\x80");
+}
+
+/* A stream, cut anywhere: the same as in one piece. Its line ends and tabs stay. */
+static void screens(void **state)
+{
+    (void)state;
+    static const char bytes[] = "a\n\tb\xc3\xa9\xe2\x82\xac\x1b[1m\xe2\x80\xae\xff\xf0\x9f\x98\x80.";
+    for (size_t cut = 0; cut < sizeof bytes; cut++) {
+        struct text text = {0};
+        const size_t taken = text_add_screen(&text, bytes, cut);
+        assert_true(taken <= cut && cut - taken < 4);
+        text_add_screen(&text, bytes + taken, sizeof bytes - 1 - taken);
+        assert_string_equal(text_get(&text), "a\n\tb\xc3\xa9\xe2\x82\xac\\e[1m\\xe2\\x80\\xae\\xff\xf0\x9f\x98\x80.");
+        text_clear(&text);
+    }
+}
+
 static void duplicates(void **state)
 {
     (void)state;
@@ -97,7 +130,9 @@ static void duplicates(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(grows), cmocka_unit_test(escapes), cmocka_unit_test(round_trip),
-                                       cmocka_unit_test(broken_escapes), cmocka_unit_test(duplicates)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(grows),      cmocka_unit_test(escapes),
+                                       cmocka_unit_test(round_trip), cmocka_unit_test(broken_escapes),
+                                       cmocka_unit_test(visible),    cmocka_unit_test(screens),
+                                       cmocka_unit_test(duplicates)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -107,7 +107,9 @@ void beffio_report_json(const struct beffio_report *report, FILE *stream)
 static void csv_row(const struct beffio_case *item, const struct beffio_result *result, FILE *csv)
 {
     analysis_csv_field(csv, item->file);
-    fprintf(csv, ",%s,", item->run);
+    fputc(',', csv);
+    analysis_csv_field(csv, item->run);
+    fputc(',', csv);
     analysis_csv_field(csv, item->folder);
     fprintf(csv, ",%d,%s,%d,%d,%d", item->partition, beffio_method_name((enum beffio_method)result->method),
             BEFFIO_TABLE[result->pattern].type, result->pattern, BEFFIO_TABLE[result->pattern].units);

@@ -138,7 +138,9 @@ static void write_csv_row(const struct gpfs_points *list, const struct gpfs_poin
 {
     const struct gpfs_ratios ratios = gpfs_points_ratios(list, point);
     char word[GPFS_LABEL_MAX];
-    fprintf(csv, "%s,%s,", point->cell.benchmark->name, point->mpi);
+    fprintf(csv, "%s,", point->cell.benchmark->name);
+    analysis_csv_field(csv, point->mpi);
+    fputc(',', csv);
     analysis_csv_field(csv, point->contestant);
     for (int key = 0; key < GPFS_KEYS; key++) /* empty: the benchmark has no such parameter */
         fprintf(csv, ",%s",
@@ -148,7 +150,8 @@ static void write_csv_row(const struct gpfs_points *list, const struct gpfs_poin
     analysis_csv_number(csv, point->statistics.max);
     analysis_csv_number(csv, point->statistics.mean);
     analysis_csv_number(csv, point->statistics.deviation);
-    fprintf(csv, ",%s", ratios.reference);
+    fputc(',', csv);
+    analysis_csv_field(csv, ratios.reference);
     analysis_csv_number(csv, ratios.to_reference);
     analysis_csv_number(csv, ratios.to_best);
     analysis_csv_number(csv, point->overlap);

@@ -1,5 +1,6 @@
 #include "bench/peak/peak_file.h"
 
+#include "base/path.h"
 #include "base/rng.h"
 
 #include <errno.h>

@@ -165,12 +165,16 @@ static void write_csv(const struct piobench_points *list, FILE *csv)
     for (size_t i = 0; i < list->count; i++) {
         const struct piobench_point *point = &list->points[i];
         const struct ratios ratios = ratios_of(list, point);
-        fprintf(csv, "%s,", point->op);
+        analysis_csv_field(csv, point->op);
+        fputc(',', csv);
         analysis_csv_field(csv, point->distribution);
-        fprintf(csv, ",%lld,%lld,%d,%s,", (long long)point->file_bytes, (long long)point->block_bytes, point->ranks,
-                point->mpi);
+        fprintf(csv, ",%lld,%lld,%d,", (long long)point->file_bytes, (long long)point->block_bytes, point->ranks);
+        analysis_csv_field(csv, point->mpi);
+        fputc(',', csv);
         analysis_csv_field(csv, point->algorithm);
-        fprintf(csv, ",%s,%d,%d", point->family, point->trials, point->failures);
+        fputc(',', csv);
+        analysis_csv_field(csv, point->family);
+        fprintf(csv, ",%d,%d", point->trials, point->failures);
         analysis_csv_number(csv, point->rate_mb_per_s);
         analysis_csv_number(csv, point->error_mb_per_s);
         analysis_csv_number(csv, ratios.naive);

@@ -1,5 +1,7 @@
 /* Starting MPI: the moment to refuse combinations that look right and are not. Ending it: nothing of ours goes on. */
+#include "base/text.h"
 #include "mpi/comm.h"
+#include "mpi/job_variables.h"
 #include "mpi/launcher.h"
 #include "mpi/real.h"
 #include "mpi/service.h"
@@ -8,10 +10,42 @@
 #include "mpiio/api/api_hook.h"
 #include "mpiio/api/api_operation.h"
 #include "mpiio/aux/aux.h"
+#include "mpiio/file/file.h"
 #include "mpiio/pending/pending.h"
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+
+static void tell_hint(const struct hints *hints, const char *name, const char *wrong)
+{
+    char origin[HINT_TEXT_MAX];
+    struct text shown = {0};
+    if (!hints_origin(hints, name, origin) || strncmp(origin, wrong, strlen(wrong)) != 0)
+        return;
+    text_add_visible(&shown, origin);
+    fprintf(stderr, "piolet: warning: hints of the environment: %s: %s\n", name, text_get(&shown));
+    text_clear(&shown);
+}
+
+/* One rank says what is wrong with the environment: a wrong value changes nothing, and would pass unseen. */
+static void check_environment(void)
+{
+    int rank = 0;
+    struct hints *hints;
+    struct pl_error ignored;
+    if (real.Comm_rank(MPI_COMM_WORLD, &rank) != MPI_SUCCESS || rank != 0)
+        return;
+    job_variables_tell();
+    if (hints_new_local(&hints, &ignored) != PL_OK)
+        return;
+    file_check_strategy(hints, NULL);
+    tell_hint(hints, "PIOLET_HINTS", "ignored");
+    tell_hint(hints, "ROMIO_HINTS", "ignored");
+    for (int i = 0; hint_row_at(i); i++)
+        tell_hint(hints, hint_row_at(i)->name, "rejected");
+    hints_free(hints);
+}
 
 static bool begun; /* MPI_COMM_WORLD is there */
 
@@ -24,8 +58,11 @@ static void begin(int code)
     comm_begin();
     api_hook_install();
     if (code != MPI_SUCCESS || real.Comm_size(MPI_COMM_WORLD, &size) != MPI_SUCCESS ||
-        launcher_check(size, "this program", &error) == PL_OK)
+        launcher_check(size, "this program", &error) == PL_OK) {
+        if (code == MPI_SUCCESS)
+            check_environment();
         return;
+    }
     fprintf(stderr, "piolet MPI-IO: %s\n", error.text);
     real.Abort(MPI_COMM_WORLD, EXIT_FAILURE);
 }

@@ -1,5 +1,6 @@
 #include "mpiio/error/error_handler.h"
 
+#include "base/text.h"
 #include "mpi/real.h"
 #include "mpiio/mem.h"
 
@@ -128,8 +129,11 @@ static int die(int code, const char *words)
 {
     char host[256] = "?";
     gethostname(host, sizeof host - 1);
+    struct text shown = {0};
+    text_add_visible(&shown, words); /* names of files are in them */
     fprintf(stderr, "piolet MPI-IO, process %ld on %s: %s\n(the file's error handler is MPI_ERRORS_ARE_FATAL)\n",
-            (long)getpid(), host, words);
+            (long)getpid(), host, text_get(&shown));
+    text_clear(&shown);
     real.Abort(MPI_COMM_WORLD, code);
     return code;
 }

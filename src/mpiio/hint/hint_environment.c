@@ -1,4 +1,5 @@
 /* Hints from outside of the program: the file that ROMIO_HINTS names, PIOLET_HINTS, and PIOLET_MAP. */
+#include "base/variables.h"
 #include "mpi/launcher.h"
 #include "mpiio/hint/hint_core.h"
 #include "mpiio/mem.h"
@@ -85,6 +86,23 @@ static void note_environment(struct hints *hints, const char *token, const char 
                  what);
 }
 
+static void note_unknown(struct hints *hints, const char *name)
+{
+    enum { ROWS_MAX = 100 };
+    const char *names[ROWS_MAX + 1];
+    char what[128];
+    int count = 0;
+    while (count < ROWS_MAX && hint_row_at(count)) {
+        names[count] = hint_row_at(count)->name;
+        count++;
+    }
+    names[count] = NULL;
+    const char *near = variables_nearest(name, names);
+    snprintf(what, sizeof what, "no hint has this name%s%s%s", near ? "; did you mean " : "", near ? near : "",
+             near ? "?" : "");
+    note_environment(hints, name, what);
+}
+
 static void take_token(struct hints *hints, char *token)
 {
     char *equals = strchr(token, '=');
@@ -94,7 +112,7 @@ static void take_token(struct hints *hints, char *token)
     }
     *equals = '\0';
     if (!hints_set(hints, token, equals + 1, HINT_ENVIRONMENT))
-        note_environment(hints, token, "no hint has this name");
+        note_unknown(hints, token);
 }
 
 static pl_status take_variable(struct hints *hints, const char *text, struct pl_error *error)

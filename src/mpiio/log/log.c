@@ -1,5 +1,6 @@
 #include "mpiio/log/log.h"
 
+#include "base/path.h"
 #include "base/size_limit.h"
 #include "base/text.h"
 #include "mpiio/log/log_setting.h"
@@ -29,12 +30,16 @@ struct log {
 
 static const char COLUMNS[] = "time_s\tfunction\toffset\tbytes\tdone\tparameters\tcode\terror\n";
 
-static void tell_given_up(const struct log *log, int errno_value)
+static void tell_given_up(const struct log *log, const char *why)
 {
     static atomic_flag told = ATOMIC_FLAG_INIT;
-    if (!atomic_flag_test_and_set(&told))
-        fprintf(stderr, "piolet: rank %d: the log '%s' cannot be written and is given up: %s\n", log->rank, log->path,
-                strerror(errno_value));
+    if (atomic_flag_test_and_set(&told))
+        return;
+    struct text path = {0};
+    text_add_visible(&path, log->path);
+    fprintf(stderr, "piolet: rank %d: the log '%s' cannot be written and is given up: %s\n", log->rank, text_get(&path),
+            why);
+    text_clear(&path);
 }
 
 /* 0, or an errno. One call for a line: with O_APPEND, lines of threads do not mix. */
@@ -60,7 +65,7 @@ static int write_line(int fd, const char *line, size_t bytes)
 static void give_up(struct log *log, int errno_value)
 {
     atomic_store(&log->given_up, true);
-    tell_given_up(log, errno_value);
+    tell_given_up(log, strerror(errno_value));
 }
 
 /* The last name of the file, such that it can be part of another. */
@@ -76,20 +81,22 @@ static void add_name(struct text *path, const char *file_name)
     }
 }
 
-/* Begins the file that log->path names. Never one that stands behind a symbolic link: the folder may be /tmp. */
+/* Begins the file that log->path names, or goes on with one of ours. Others can guess that name, and the folder may be
+ * /tmp: nothing that stands behind a link, no pipe that would make the program wait, no file of theirs. */
 static bool begin(struct log *log)
 {
-    int fd = open(log->path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY, 0644);
+    int fd = open(log->path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY | O_NONBLOCK, 0644);
     if (fd >= 0 && fd <= STDERR_FILENO) { /* the program prints there, if it closed its own */
         const int moved = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
         close(fd);
         fd = moved;
     }
-    const int trouble = fd < 0 ? errno : write_line(fd, COLUMNS, sizeof COLUMNS - 1);
-    if (trouble) {
+    const char *why = fd < 0 ? strerror(errno) : path_why_not_own(fd);
+    const int trouble = why ? 0 : write_line(fd, COLUMNS, sizeof COLUMNS - 1);
+    if (why || trouble) {
         if (fd >= 0)
             close(fd);
-        tell_given_up(log, trouble);
+        tell_given_up(log, why ? why : strerror(trouble));
         return false;
     }
     log->fd = fd;
@@ -145,7 +152,7 @@ void log_close(struct log *log)
     if (!log)
         return;
     if (close(log->fd) != 0 && errno != EINTR && !atomic_load(&log->given_up))
-        tell_given_up(log, errno);
+        tell_given_up(log, strerror(errno));
     free(log);
 }
 

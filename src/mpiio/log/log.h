@@ -6,7 +6,8 @@
  *
  * One text file for each task and open file: piolet-log.JOB.RANK.SEQUENCE.NAME, SEQUENCE counting the opens of the
  * task and NAME being the file's last name; a second thread of the engine (an agent) gets ".agentN" behind it. JOB
- * keeps jobs apart. A log that cannot be written never disturbs the program: it is told once on stderr and given up. */
+ * keeps jobs apart. A log that cannot be written, or whose name is taken by anything but a regular file of the user's
+ * own with one link, never disturbs the program: it is told once on stderr and given up. */
 #ifndef PIOLET_MPIIO_LOG_LOG_H
 #define PIOLET_MPIIO_LOG_LOG_H
 

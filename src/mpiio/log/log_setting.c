@@ -1,5 +1,6 @@
 #include "mpiio/log/log_setting.h"
 
+#include "base/text.h"
 #include "base/units.h"
 
 #include <stdatomic.h>
@@ -10,8 +11,12 @@
 static bool refuse(bool speaks, const char *variable, const char *value, const char *allowed)
 {
     static atomic_flag told = ATOMIC_FLAG_INIT;
-    if (speaks && !atomic_flag_test_and_set(&told))
-        fprintf(stderr, "piolet: %s is '%s'; allowed: %s; nothing is logged\n", variable, value, allowed);
+    if (!speaks || atomic_flag_test_and_set(&told))
+        return false;
+    struct text shown = {0};
+    text_add_visible(&shown, value);
+    fprintf(stderr, "piolet: %s is '%s'; allowed: %s; nothing is logged\n", variable, text_get(&shown), allowed);
+    text_clear(&shown);
     return false;
 }
 
