@@ -22,15 +22,12 @@ struct claim {
     enum kind kind;
     char *path;
     const char *what; /* RESERVED: what goes there */
-    bool is_there;
-    dev_t device;
-    ino_t inode;
 };
 
 static struct claim *claims;
 static size_t claim_count;
 
-static void add_claim(enum kind kind, const char *path, const char *what, const struct stat *info)
+static void add_claim(enum kind kind, const char *path, const char *what)
 {
     struct claim *more = realloc(claims, (claim_count + 1) * sizeof *claims);
     char *copy = text_dup(path);
@@ -39,12 +36,7 @@ static void add_claim(enum kind kind, const char *path, const char *what, const 
         free(copy);
         return; /* whoever has no memory for a name will not get as far as writing a file */
     }
-    claims[claim_count++] = (struct claim){.kind = kind,
-                                           .path = copy,
-                                           .what = what,
-                                           .is_there = info != NULL,
-                                           .device = info ? info->st_dev : 0,
-                                           .inode = info ? info->st_ino : 0};
+    claims[claim_count++] = (struct claim){kind, copy, what};
 }
 
 void output_reads(const char *path)
@@ -53,24 +45,26 @@ void output_reads(const char *path)
     if ((strcmp(path, "-") == 0 ? fstat(STDIN_FILENO, &info) : stat(path, &info)) != 0 || !S_ISREG(info.st_mode))
         return; /* pipes and devices have nothing to lose */
     for (size_t i = 0; i < claim_count; i++)
-        if (claims[i].kind == READ && claims[i].device == info.st_dev && claims[i].inode == info.st_ino)
+        if (claims[i].kind == READ && strcmp(claims[i].path, path) == 0)
             return;
-    add_claim(READ, path, NULL, &info);
+    add_claim(READ, path, NULL);
 }
 
 void output_reserve(const char *path, const char *what)
 {
     struct stat info;
-    const bool is_there = stat(path, &info) == 0;
-    if (!is_there || S_ISREG(info.st_mode))
-        add_claim(RESERVED, path, what, is_there ? &info : NULL);
+    if (stat(path, &info) != 0 || S_ISREG(info.st_mode))
+        add_claim(RESERVED, path, what);
 }
 
 static bool claims_it(const struct claim *claim, const char *path, const struct stat *info)
 {
-    if (claim->is_there && info)
-        return claim->device == info->st_dev && claim->inode == info->st_ino;
-    return path_same(path, claim->path);
+    struct stat now; /* what was removed meanwhile may have left its inode to another file */
+    if (!info)
+        return path_same(path, claim->path);
+    if (strcmp(claim->path, "-") == 0 ? fstat(STDIN_FILENO, &now) != 0 : stat(claim->path, &now) != 0)
+        return false;
+    return now.st_dev == info->st_dev && now.st_ino == info->st_ino;
 }
 
 /* `info` is NULL where there is no such file yet. */
@@ -164,7 +158,7 @@ pl_status output_check(const char *path, struct pl_error *error)
         return PL_OK; /* any number of outputs may go to /dev/null */
     if (refuse_claimed(path, is_there ? &info : NULL, true, error) != PL_OK)
         return error->status;
-    add_claim(CHECKED, path, NULL, is_there ? &info : NULL);
+    add_claim(CHECKED, path, NULL);
     return PL_OK;
 }
 
@@ -444,8 +438,6 @@ static int put_in_place(struct output *output)
 {
     if (output->in_place)
         return write_in_place(output);
-    if (!output->temporary[0] && make_beside(output, link_named) < 0)
-        return errno;
     if (rename(output->temporary, output->target) == 0)
         output->temporary[0] = '\0';
     else if (errno == EBUSY && output->is_there) /* mounted by itself, as containers do */
@@ -455,15 +447,33 @@ static int put_in_place(struct output *output)
     return 0;
 }
 
-pl_status output_commit(struct pl_error *error)
+static pl_status finish_all(struct pl_error *error)
 {
-    sigset_t all, before;
     pl_status status = PL_OK;
     for (int i = 0; i < OUTPUTS_MAX && status == PL_OK; i++)
         if (outputs[i].used && outputs[i].stream)
             status = output_finish(outputs[i].stream, error);
-    sigfillset(&all); /* a signal comes before all of it or behind */
+    return status;
+}
+
+/* The last that can fail for want of room or rights, before the first file changes. */
+static pl_status name_all(struct pl_error *error)
+{
+    for (int i = 0; i < OUTPUTS_MAX; i++)
+        if (outputs[i].used && !outputs[i].in_place && !outputs[i].temporary[0] &&
+            make_beside(&outputs[i], link_named) < 0)
+            return pl_fail_errno(error, errno, "writing '%s'", outputs[i].name);
+    return PL_OK;
+}
+
+pl_status output_commit(struct pl_error *error)
+{
+    sigset_t all, before;
+    pl_status status = finish_all(error); /* may wait for the reader of a pipe */
+    sigfillset(&all);                     /* a signal comes before all of it or behind */
     sigprocmask(SIG_BLOCK, &all, &before);
+    if (status == PL_OK)
+        status = name_all(error);
     for (int i = 0; i < OUTPUTS_MAX; i++) {
         if (!outputs[i].used)
             continue;

@@ -59,9 +59,9 @@ done
 keywords single good.dat >one.in
 rm -f good.dat
 for place in "$TMP/locked/r.out" "$TMP/free/absent/r.out" "$TMP/free/readonly.out" "$TMP/free/directory.dat"; do
-    expect_exit 1 "${ordinary[@]}" "$PIOLET" run -o "$place" one.in
+    expect_exit 2 "${ordinary[@]}" "$PIOLET" run -o "$place" one.in
     expect_in "$ERR" "'$place'"
-    grep -qE 'Permission denied|No such file|Is a directory' "$ERR" || fail "no cause: $(cat "$ERR")"
+    grep -qE 'Permission denied|No such file|is a directory' "$ERR" || fail "no cause: $(cat "$ERR")"
     [ "$(wc -l <"$ERR")" -eq 1 ] || fail "more than one line: $(cat "$ERR")"
     [ ! -e good.dat ] || fail "measured although the results had no place"
 done

@@ -13,9 +13,9 @@ cd "$TMP"
 # keywords FILE [LINE...]
 keywords()
 {
-    printf 'class Kernel\ntestname outofcore\nfilename %s\nkeep true\nseed 11\n' "$1"
+    printf 'class Kernel\ntestname outofcore\nfilename %s\nseed 11\n' "$1"
     shift
-    printf '%s\n' "$@"
+    printf '%s\n' "$@" "keep true"
 }
 
 # params NAME RESULTS: the values of a parameter in all sets
