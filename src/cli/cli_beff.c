@@ -2,6 +2,7 @@
 #include "cli/cli_launch.h"
 #include "cli/suite_shell.h"
 
+#include "base/interrupt.h"
 #include "base/path.h"
 #include "base/units.h"
 #include "bench/beff/beff_analyze.h"
@@ -294,6 +295,7 @@ static int beff_run(int argc, char **argv)
         print_plan(&plan, request.wish.output);
         return CLI_OK;
     }
+    interrupt_results(request.wish.output, NULL);
     if (request.ranks && !cli_launch_is_child())
         return make_plan(&request, request.ranks, &plan) == CLI_OK
                    ? cli_launch(&cli_verb_beff, request.ranks, argc, argv)

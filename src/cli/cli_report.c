@@ -106,10 +106,13 @@ static int write_output(struct report *report, const struct command *command)
         return CLI_FAILED;
     }
     pl_status status = write_report(report, command, stream, &error);
-    errno = 0;
-    const bool failed = ferror(stream), broken = (standard ? fflush(stream) : fclose(stream)) != 0 || failed;
-    if (status == PL_OK && (broken || (replaced && rename(name, command->output) != 0)))
-        status = pl_fail_errno(&error, errno ? errno : EIO, "cannot write '%s'", command->output);
+    int cause = cli_stream_errno(stream);
+    if (!standard && fclose(stream) != 0 && !cause)
+        cause = errno;
+    if (status == PL_OK && !cause && replaced && rename(name, command->output) != 0)
+        cause = errno;
+    if (status == PL_OK && cause)
+        status = pl_fail_errno(&error, cause, "cannot write '%s'", command->output);
     if (status == PL_OK)
         return CLI_OK;
     if (replaced)

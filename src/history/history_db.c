@@ -1,6 +1,8 @@
 /* Opening a history: a new one gets its tables, a foreign or damaged file is refused in words. */
 #include "history/history_db.h"
 
+#include "base/interrupt.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -64,6 +66,8 @@ pl_status history_prepare(const struct history *history, const char *sql, sqlite
 
 pl_status history_step(const struct history *history, sqlite3_stmt *statement, struct pl_error *error)
 {
+    if (interrupt_noted())
+        return pl_fail(error, PL_E_SYSTEM, "interrupted"); /* is rolled back */
     const int code = sqlite3_step(statement);
     const pl_status status = code == SQLITE_DONE || code == SQLITE_ROW ? PL_OK
                                                                        : history_fail(history, "writing", error);
@@ -77,12 +81,21 @@ void history_bind_text(sqlite3_stmt *statement, int number, const char *text)
     sqlite3_bind_text(statement, number, text ? text : "", -1, SQLITE_STATIC);
 }
 
+pl_status history_begin(const struct history *history, struct pl_error *error)
+{
+    const pl_status status = history_exec(history, "BEGIN IMMEDIATE", error);
+    if (status == PL_OK)
+        interrupt_hold(); /* the journal of a transaction that is cut off would stay beside the history */
+    return status;
+}
+
 pl_status history_end(const struct history *history, pl_status status, struct pl_error *error)
 {
     if (status == PL_OK)
         status = history_exec(history, "COMMIT", error);
     if (status != PL_OK)
         sqlite3_exec(history->db, "ROLLBACK", NULL, NULL, NULL);
+    interrupt_release();
     return status;
 }
 
@@ -105,7 +118,7 @@ static pl_status make_tables(const struct history *history, struct pl_error *err
 {
     char sql[128];
     int64_t tables = 0;
-    pl_status status = history_exec(history, "BEGIN IMMEDIATE", error);
+    pl_status status = history_begin(history, error);
     if (status != PL_OK)
         return status;
     status = number_of(history, "SELECT count(*) FROM sqlite_master", &tables, error);

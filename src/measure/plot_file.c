@@ -1,6 +1,8 @@
 /* Where a plot goes: an SVG file, or a PNG file by way of rsvg-convert. */
 #include "measure/plot.h"
 
+#include "base/interrupt.h"
+
 #include <errno.h>
 #include <spawn.h>
 #include <stdlib.h>
@@ -51,7 +53,7 @@ static pl_status draw_png(const char *path, plot_draw *draw, void *context, stru
     const char *folder = getenv("TMPDIR");
     char name[512];
     snprintf(name, sizeof name, "%s/piolet-plot-XXXXXX", folder && *folder ? folder : "/tmp");
-    const int fd = mkstemp(name);
+    const int fd = interrupt_mkstemp(name);
     FILE *stream = fd < 0 ? NULL : fdopen(fd, "w");
     if (!stream)
         return pl_fail_errno(error, errno, "creating a temporary file '%s'", name);
@@ -59,6 +61,7 @@ static pl_status draw_png(const char *path, plot_draw *draw, void *context, stru
     if (status == PL_OK)
         status = convert(name, path, error);
     unlink(name);
+    interrupt_keep(name);
     return status;
 }
 

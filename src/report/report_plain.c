@@ -1,5 +1,8 @@
 /* The page without scripts: what was measured, every warning, and the tables and SVG plots of the analysis tools. */
 #include "model/model_plot.h"
+
+#include "base/interrupt.h"
+#include "base/remove.h"
 #include "report/report.h"
 #include "report/report_encode.h"
 #include "report/report_tools.h"
@@ -163,7 +166,7 @@ pl_status report_write_plain(struct report *report, FILE *stream, struct pl_erro
     const char *folder = getenv("TMPDIR");
     char directory[4096], plot[4200];
     snprintf(directory, sizeof directory, "%s/piolet-report.XXXXXX", folder && *folder ? folder : "/tmp");
-    if (!mkdtemp(directory))
+    if (!interrupt_mkdtemp(directory))
         return pl_fail_errno(error, errno, "cannot make a folder for plots, '%s'", directory);
     snprintf(plot, sizeof plot, "%s/plot.svg", directory);
     fputs(HEAD, stream);
@@ -179,7 +182,7 @@ pl_status report_write_plain(struct report *report, FILE *stream, struct pl_erro
     for (size_t f = 0; f < report->file_count; f++)
         if (report->files[f].is_model)
             put_model(&report->files[f], plot, stream);
-    unlink(plot);
-    rmdir(directory);
+    remove_quietly(directory);
+    interrupt_keep(directory);
     return PL_OK;
 }

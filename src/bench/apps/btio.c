@@ -1,5 +1,6 @@
 /* The course of BT-IO: dumps written with computation and communication between them, then read back and checked. */
 #include "bench/apps/btio.h"
+#include "base/interrupt.h"
 
 #include "bench/apps/btio_io.h"
 
@@ -193,6 +194,8 @@ static pl_status btio_course_coll(struct btio *btio, struct pl_error *error, str
     if (status == PL_OK)
         status = coll_agree_coll(comm, btio_clear(btio, error), error, verdict);
     btio->has_place = status == PL_OK;
+    if (btio->has_place && !btio->run->job->keep)
+        interrupt_remove(btio->name);
     if (status == PL_OK)
         status = btio_pass_coll(btio, true, btio_write_coll, write_keys, error, verdict);
     if (status == PL_OK && btio->plan->options.reads)
@@ -211,6 +214,7 @@ static pl_status btio_run_coll(struct apps_run *run, const void *plan, struct pl
     const pl_status status = btio_course_coll(&btio, error, ret_verdict);
     if (!run->job->keep && (own || run->rank == 0) && btio.has_place)
         MPI_File_delete(btio.name, MPI_INFO_NULL);
+    interrupt_keep(btio.name);
     btio_memory_clear(&btio.memory);
     return status;
 }

@@ -1,5 +1,6 @@
 /* The course of MADbench2's I/O mode: the functions S, W and C, with a barrier before each and agreement behind it. */
 #include "bench/apps/madbench.h"
+#include "base/interrupt.h"
 
 #include "bench/apps/madbench_io.h"
 
@@ -192,6 +193,8 @@ static pl_status course_coll(struct madbench *bench, struct pl_error *error, str
     if (status != PL_OK)
         return status;
     bench->has_place = true;
+    if (!run->job->keep)
+        interrupt_remove(bench->file.name);
     const double begin = MPI_Wtime();
     status = madbench_file_open_coll(run, bench->plan->options.method, &bench->file, error);
     samples_time(&run->samples, "pre_time", MPI_Wtime() - begin);
@@ -213,6 +216,7 @@ static pl_status madbench_run_coll(struct apps_run *run, const void *plan, struc
     const pl_status status = course_coll(&bench, error, ret_verdict);
     if (!run->job->keep && (own || run->rank == 0) && bench.has_place)
         MPI_File_delete(bench.file.name, MPI_INFO_NULL);
+    interrupt_keep(bench.file.name);
     free(bench.values);
     return status;
 }

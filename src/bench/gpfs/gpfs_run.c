@@ -3,6 +3,7 @@
 #include "bench/gpfs/gpfs_run.h"
 
 #include "base/blockfile.h"
+#include "base/interrupt.h"
 #include "base/notes.h"
 #include "base/rng.h"
 #include "base/units.h"
@@ -318,6 +319,7 @@ pl_status gpfs_run_coll(MPI_Comm world, const struct gpfs_job *job, int64_t *ret
         MPI_Comm_free(&run.comm);
     if (run.rank == 0 && began && !job->config->keep)
         place_remove(job->config->file, &close_error); /* what is left is no reason to fail */
+    interrupt_keep(job->config->file);
     free(run.tallies);
     MPI_Bcast(&run.failed, 1, MPI_INT64_T, 0, world);
     *ret_failed = run.failed;

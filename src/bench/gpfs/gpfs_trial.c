@@ -2,6 +2,7 @@
  * that of the job. Opening and closing have times of their own. */
 #include "bench/gpfs/gpfs_trial.h"
 
+#include "base/interrupt.h"
 #include "base/rng.h"
 #include "measure/environment.h"
 #include "measure/place.h"
@@ -57,6 +58,8 @@ pl_status gpfs_place_init_coll(struct gpfs_place *place, MPI_Comm comm, const st
     if (status == PL_OK && !is_ready)
         status = gpfs_data_remove(place, error);
     status = coll_agree_coll(comm, status, error, ret_verdict);
+    if (status == PL_OK && !config->keep)
+        interrupt_remove(config->file);
     return status == PL_OK && !is_ready ? gpfs_place_mend_coll(place, error, ret_verdict) : status;
 }
 

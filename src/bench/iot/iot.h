@@ -97,6 +97,9 @@ void iot_note_hints(struct iot_run *run, MPI_File file);
  * and long enough. Local. */
 pl_status iot_clear_file(const struct iot_run *run, struct pl_error *error);
 
+/* An interrupted run removes the file: before this rank makes it, or opens what another rank made. */
+void iot_watch_file(const struct iot_run *run);
+
 /* Rank 0 removes the file again where `keep false` asks for it. */
 void iot_remove_file(const struct iot_run *run);
 

@@ -3,6 +3,7 @@
 #include "bench/piobench/piobench_run.h"
 
 #include "base/blockfile.h"
+#include "base/interrupt.h"
 #include "base/notes.h"
 #include "base/rng.h"
 #include "bench/piobench/piobench_trial.h"
@@ -363,6 +364,7 @@ pl_status piobench_run_coll(MPI_Comm world, const struct piobench_job *job, int6
         MPI_Comm_free(&run.comm);
     if (run.rank == 0 && !job->config->keep)
         place_remove(job->config->file, &close_error); /* what is left is no reason to fail */
+    interrupt_keep(job->config->file);
     MPI_Bcast(&run.failed, 1, MPI_INT64_T, 0, world);
     *ret_failed = run.failed;
     return coll_agree_coll(world, status != PL_OK ? status : closed, error, &verdict);
