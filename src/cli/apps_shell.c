@@ -1,5 +1,6 @@
 #include "cli/apps_shell.h"
 
+#include "base/interrupt.h"
 #include "base/path.h"
 #include "base/text.h"
 #include "base/units.h"
@@ -295,6 +296,7 @@ int apps_shell_main(struct apps_shell *shell, const struct apps_shell_app *app, 
     shell->job.inputs = shell->inputs;
     if (shell->dry_run)
         return dry_run(shell, app);
+    interrupt_results(shell->job.output, NULL);
     if (!shell->ranks || cli_launch_is_child())
         return run_coll(shell, app, argc, argv);
     struct apps_kernel kernel;

@@ -1,16 +1,15 @@
 #include "cli/choose_shell.h"
 
 #include "base/output.h"
+#include "cli/cli_child.h"
 #include "cli/cli_target.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 /* ---- the plan ---- */
@@ -108,19 +107,10 @@ void choose_plan_print(const struct choose_plan *plan)
     }
 }
 
-static volatile sig_atomic_t interrupted;
-static volatile pid_t child; /* that a signal is passed on to */
-
-static void note_signal(int number)
-{
-    interrupted = number;
-    if (child > 0)
-        kill(child, number);
-}
-
 /* The child's tables would come between ours: what it measured is in its file. */
-static void become_child(const struct predict_words *words)
+static void become_replay(void *context)
 {
+    const struct predict_words *words = context;
     const int nowhere = open("/dev/null", O_RDWR | O_CLOEXEC);
     if (nowhere >= 0) {
         dup2(nowhere, STDIN_FILENO);
@@ -130,23 +120,14 @@ static void become_child(const struct predict_words *words)
     _exit(CLI_NOT_FOUND);
 }
 
-/* The child's status as waitpid() tells it; -1: it could not be started. */
-static int run_child(const struct predict_words *words)
+/* Its exit status; -1: it could not be started. */
+static int run_replay(struct predict_words *words)
 {
-    int status = -1;
-    fflush(NULL);
-    const pid_t started = fork();
-    if (started == 0)
-        become_child(words);
-    if (started < 0)
+    struct cli_child child = {.is_piolet = true};
+    if (!cli_child_start(&child, true, become_replay, words))
         return -1;
-    child = started;
-    if (interrupted) /* it came before there was a child to pass it on to */
-        kill(started, interrupted);
-    while (waitpid(started, &status, 0) < 0 && errno == EINTR)
-        ;
-    child = 0;
-    return status;
+    cli_child_follow(&child);
+    return child.status;
 }
 
 static void name_configuration(const struct choose_configuration *configuration, struct text *text)
@@ -163,14 +144,11 @@ static void complain_of(const struct cli_verb *verb, const char *name, int statu
 {
     if (status < 0)
         cli_complain(verb, "%s: the replay could not be started: %s", name, strerror(errno));
-    else if (WIFSIGNALED(status))
-        cli_complain(verb, "%s: the replay was ended by signal %d", name, WTERMSIG(status));
     else
-        cli_complain(verb, "%s: the replay failed with exit status %d; the other configurations go on", name,
-                     WEXITSTATUS(status));
+        cli_complain(verb, "%s: the replay failed with exit status %d; the other configurations go on", name, status);
 }
 
-static void replay_one(const struct cli_verb *verb, const struct choose_plan *plan,
+static void replay_one(const struct cli_verb *verb, struct choose_plan *plan,
                        struct choose_configuration *configuration, int round)
 {
     char self[PATH_MAX], ranks[24];
@@ -180,8 +158,9 @@ static void replay_one(const struct cli_verb *verb, const struct choose_plan *pl
     fprintf(stderr, "piolet choose: round %d of %d: %s\n", round + 1, plan->rounds, text_get(&name));
     int status = -1;
     if (cli_target_self(self) && make_command(plan, configuration, self, ranks, &words))
-        status = run_child(&words);
-    configuration->failed = status != 0 && !interrupted;
+        status = run_replay(&words);
+    plan->finished += status == CLI_OK;
+    configuration->failed = status != 0 && !cli_child_signal();
     if (configuration->failed)
         complain_of(verb, text_get(&name), status);
     text_clear(&name);
@@ -190,22 +169,15 @@ static void replay_one(const struct cli_verb *verb, const struct choose_plan *pl
 
 int choose_plan_run(const struct cli_verb *verb, struct choose_plan *plan)
 {
-    struct sigaction before[2], action = {.sa_handler = note_signal};
     int status = CLI_OK;
-    sigaction(SIGINT, &action, &before[0]);
-    sigaction(SIGTERM, &action, &before[1]);
-    for (int round = 0; round < plan->rounds && !interrupted; round++)
-        for (int i = 0; i < plan->count && !interrupted; i++) {
+    cli_child_take_signals();
+    for (int round = 0; round < plan->rounds && !cli_child_signal(); round++)
+        for (int i = 0; i < plan->count && !cli_child_signal(); i++) {
             /* there and back: what gets slower with time costs each the same */
             struct choose_configuration *next = &plan->list[round % 2 ? plan->count - 1 - i : i];
             if (!next->failed)
                 replay_one(verb, plan, next, round);
             status |= next->failed ? CLI_FAILED : CLI_OK;
         }
-    sigaction(SIGINT, &before[0], NULL);
-    sigaction(SIGTERM, &before[1], NULL);
-    if (!interrupted)
-        return status;
-    cli_complain(verb, "interrupted: the ranks are of what was measured until then");
-    return CLI_FAILED;
+    return status;
 }

@@ -19,6 +19,7 @@ struct choose_plan {
     const char *const *more;           /* further words for 'piolet replay', up to NULL */
     struct choose_configuration *list; /* owned */
     int count;
+    int finished; /* replays that ended well */
 };
 
 /* All combinations of places, implementations and files of hints, with results in `directory`. false: no memory. */
@@ -30,7 +31,8 @@ void choose_plan_clear(struct choose_plan *plan);
 void choose_plan_print(const struct choose_plan *plan);
 
 /* Replays round by round, every configuration once in each: a machine that gets slower hits all of them. One that fails
- * is told and left out of later rounds. Returns CLI_OK, or CLI_FAILED if one failed or the user interrupted. */
+ * is told and left out of later rounds. Returns CLI_OK, or CLI_FAILED if one failed. A signal ends the replays:
+ * cli_child_signal() tells. */
 int choose_plan_run(const struct cli_verb *verb, struct choose_plan *plan);
 
 /* Looks at a file of hints: lines KEY VALUE or KEY=VALUE, '#' begins a comment. */

@@ -1,5 +1,6 @@
 #include "cli/cli.h"
 
+#include <errno.h>
 #include <getopt.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -86,6 +87,18 @@ void cli_print_help(const struct cli_verb *verb)
         print_option(option);
     printf("      --help                this text\n\nThe manual: man piolet-%s\n",
            verb->standalone ? "run" : verb->name);
+}
+
+int cli_stream_errno(FILE *stream)
+{
+    errno = 0;
+    if (fflush(stream) == 0 && !ferror(stream))
+        return 0;
+    if (errno == 0) { /* it was an earlier write: what stopped that stops this one */
+        clearerr(stream);
+        errno = fputc('\n', stream) == EOF || fflush(stream) != 0 ? errno : 0;
+    }
+    return errno ? errno : EIO;
 }
 
 void cli_complain(const struct cli_verb *verb, const char *format, ...)

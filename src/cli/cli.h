@@ -8,6 +8,7 @@
 #include "base/status.h"
 
 #include <stdbool.h>
+#include <stdio.h>
 
 enum cli_exit {
     CLI_OK = 0,
@@ -44,6 +45,10 @@ enum { CLI_END = 0, CLI_BAD = -1 };
 int cli_next(const struct cli_verb *verb, int argc, char **argv, const char **ret_argument);
 
 void cli_print_help(const struct cli_verb *verb);
+
+/* Why a stream could not be written, which stdio forgets; 0: all of it arrived so far. A broken stream is written to.
+ */
+int cli_stream_errno(FILE *stream);
 
 /* "piolet VERB: message" on stderr, with a pointer to --help when the command line itself was wrong. */
 int cli_usage_error(const struct cli_verb *verb, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -3,6 +3,7 @@
 #include "cli/cli_outputs.h"
 #include "cli/suite_shell.h"
 
+#include "base/interrupt.h"
 #include "base/units.h"
 #include "bench/beff/beff_analyze.h"
 #include "bench/beff/beff_run.h"
@@ -286,6 +287,7 @@ static int beff_run(int argc, char **argv)
         print_plan(&plan, request.wish.output);
         return CLI_OK;
     }
+    interrupt_results(request.wish.output, NULL);
     if (request.ranks && !cli_launch_is_child())
         return make_plan(&request, request.ranks, &plan) == CLI_OK
                    ? cli_launch(&cli_verb_beff, request.ranks, argc, argv)

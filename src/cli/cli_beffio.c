@@ -1,4 +1,5 @@
 /* piolet beffio: the effective I/O bandwidth benchmark of Rabenseifner and Koniges. */
+#include "base/interrupt.h"
 #include "base/units.h"
 #include "cli/beffio_shell.h"
 #include "cli/cli_launch.h"
@@ -158,6 +159,17 @@ static int settle(struct command *command)
     return CLI_OK;
 }
 
+static void tell_resume(const struct command *command)
+{
+    struct text go_on = {0};
+    text_add(&go_on, "piolet beffio ");
+    if (command->ranks)
+        text_format(&go_on, "-n %d ", command->ranks);
+    text_format(&go_on, "--resume %s", command->request.job.output);
+    interrupt_results(command->request.job.output, text_get(&go_on));
+    text_clear(&go_on);
+}
+
 static int run_command(struct command *command, int argc, char **argv)
 {
     struct beffio_request *request = &command->request;
@@ -172,6 +184,7 @@ static int run_command(struct command *command, int argc, char **argv)
         return CLI_USAGE;
     if (command->dry_run)
         return beffio_shell_plan(request, command->ranks ? command->ranks : 1);
+    tell_resume(command);
     if (command->ranks && !cli_launch_is_child())
         return beffio_shell_check(request, command->ranks) == CLI_OK
                    ? cli_launch(&cli_verb_beffio, command->ranks, argc, argv)

@@ -1,8 +1,11 @@
 /* piolet choose: replays a model on several configurations, or takes replays that are there, and ranks them. */
 #include "cli/choose_shell.h"
+#include "cli/cli_child.h"
 #include "cli/cli_launch.h"
 
+#include "base/interrupt.h"
 #include "base/output.h"
+#include "base/remove.h"
 #include "base/units.h"
 #include "mpi/launcher.h"
 #include "predict/predict_text.h"
@@ -195,7 +198,7 @@ static int make_directory(const struct request *request, char path[PATH_MAX])
     const char *parent = getenv("TMPDIR");
     if (!request->keep) {
         snprintf(path, PATH_MAX, "%s/piolet-choose.XXXXXX", parent && *parent ? parent : "/tmp");
-        if (mkdtemp(path))
+        if (interrupt_mkdtemp(path))
             return CLI_OK;
         cli_complain(&cli_verb_choose, "cannot make the directory '%s': %s", path, strerror(errno));
         return CLI_FAILED;
@@ -210,13 +213,12 @@ static int make_directory(const struct request *request, char path[PATH_MAX])
                : cli_usage_error(&cli_verb_choose, "--keep-results '%s': this is not an empty directory", path);
 }
 
-static void remove_results(const struct request *request, const struct choose_plan *plan, const char *directory)
+static void remove_results(const struct request *request, const char *directory)
 {
     if (request->keep)
         return;
-    for (int i = 0; i < plan->count; i++)
-        unlink(plan->list[i].results);
-    rmdir(directory);
+    remove_quietly(directory);
+    interrupt_keep(directory);
 }
 
 /* ---- ranking ---- */
@@ -256,6 +258,16 @@ static int rank_plan(const struct request *request, struct prediction *predictio
     return status;
 }
 
+static int tell_interrupted(const struct request *request, const struct choose_plan *plan)
+{
+    fflush(stdout);
+    cli_complain(&cli_verb_choose, "interrupted; %s%s%s%s",
+                 plan->finished ? "the ranks are of what was measured until then" : "nothing was measured yet",
+                 plan->finished && request->keep ? ", which is kept in '" : "",
+                 plan->finished && request->keep ? request->keep : "", plan->finished && request->keep ? "'" : "");
+    return 128 + cli_child_signal();
+}
+
 static int replay_and_rank(const struct request *request, struct prediction *prediction)
 {
     struct choose_plan plan = {.model = request->model,
@@ -274,10 +286,13 @@ static int replay_and_rank(const struct request *request, struct prediction *pre
         choose_plan_print(&plan);
     } else {
         status = choose_plan_run(&cli_verb_choose, &plan);
-        status |= rank_plan(request, prediction, &plan);
+        if (plan.finished > 0 || !cli_child_signal())
+            status |= rank_plan(request, prediction, &plan);
+        if (cli_child_signal())
+            status = tell_interrupted(request, &plan);
     }
     if (!request->dry_run)
-        remove_results(request, &plan, directory);
+        remove_results(request, directory);
     choose_plan_clear(&plan);
     return status;
 }

@@ -1,5 +1,7 @@
 #include "cli/cli_contest.h"
 
+#include "base/interrupt.h"
+#include "base/text.h"
 #include "base/units.h"
 #include "cli/suite_shell.h"
 #include "mpi/job.h"
@@ -41,6 +43,14 @@ pl_status cli_contest_check_ranks(int64_t asked, int size, struct pl_error *erro
 {
     return asked <= size ? PL_OK
                          : pl_fail(error, PL_E_USAGE, "--ranks: %lld, but this MPI job has %d", (long long)asked, size);
+}
+
+void cli_contest_tell_resume(const struct cli_contest *contest)
+{
+    struct text go_on = {0};
+    text_format(&go_on, "piolet %s --resume %s", contest->verb->name, contest->output);
+    interrupt_results(contest->output, text_get(&go_on));
+    text_clear(&go_on);
 }
 
 /* ---- the run ---- */

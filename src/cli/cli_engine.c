@@ -1,5 +1,6 @@
 #include "cli/cli_engine.h"
 
+#include "base/interrupt.h"
 #include "cli/cli_target.h"
 
 #include <dlfcn.h>
@@ -36,6 +37,7 @@ int cli_engine_start_again(const struct cli_verb *verb, int argc, char **argv)
     setenv("LD_PRELOAD", list, 1);
     setenv(PRELOAD_MARK, "1", 1);
     fflush(NULL);
+    interrupt_restore();
     execv(self, words);
     cli_complain(verb, "cannot start '%s': %s", self, strerror(errno));
     free(words);

@@ -148,8 +148,10 @@ static int gpfs_run(int argc, char **argv)
 {
     struct gpfs_request request = {.common = {.verb = &cli_verb_gpfs, .progress = "auto", .argc = argc, .argv = argv}};
     int status = parse(&request);
-    if (status == CLI_OK)
+    if (status == CLI_OK) {
+        cli_contest_tell_resume(&request.common);
         status = start(&request);
+    }
     gpfs_config_clear(&request.config);
     return status;
 }

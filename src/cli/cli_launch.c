@@ -1,11 +1,15 @@
 #include "cli/cli_launch.h"
 
+#include "base/interrupt.h"
 #include "base/units.h"
+#include "cli/cli_child.h"
 #include "cli/cli_target.h"
 #include "mpi/job.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -85,6 +89,58 @@ static void make_command(struct command *command, const struct cli_verb *verb, c
     add(command, ranks);
 }
 
+/* ---- the launcher ---- */
+
+struct launcher {
+    const struct cli_verb *verb;
+    char **words;
+};
+
+/* In a group of its own it must not read from the terminal: it would be stopped. */
+static void leave_terminal(void)
+{
+    const int null = isatty(STDIN_FILENO) ? open("/dev/null", O_RDONLY | O_CLOEXEC) : -1;
+    if (null >= 0)
+        dup2(null, STDIN_FILENO);
+}
+
+static void become_launcher(void *context)
+{
+    const struct launcher *launcher = context;
+    setenv(CHILD_MARK, "1", 1);
+    if (isatty(STDERR_FILENO)) /* mpiexec puts a pipe between the ranks and the terminal */
+        setenv("PIOLET_PROGRESS", "always", 0);
+    if (!launcher->verb->runs_program)
+        leave_terminal();
+    execvp(launcher->words[0], launcher->words);
+    cli_complain(launcher->verb, "cannot start %s: %s", launcher->words[0], strerror(errno));
+    _exit(CLI_FAILED);
+}
+
+/* A rank that got the signal alone ends the job, too. */
+static int signal_of(int status)
+{
+    const int number = status - 128;
+    return number == SIGINT || number == SIGTERM || number == SIGHUP ? number : 0;
+}
+
+/* A program of the user's stays in the group of the terminal, and may read from it. */
+static int run_launcher(struct launcher *launcher)
+{
+    struct cli_child child = {.is_piolet = false};
+    if (!cli_child_start(&child, !launcher->verb->runs_program, become_launcher, launcher)) {
+        cli_complain(launcher->verb, "cannot start a process: %s", strerror(errno));
+        return CLI_FAILED;
+    }
+    if (launcher->verb->runs_program)
+        cli_child_follow_program(&child);
+    else
+        cli_child_follow(&child);
+    const int number = cli_child_signal() || launcher->verb->runs_program ? cli_child_signal()
+                                                                          : signal_of(child.status);
+    return number ? interrupt_end(number) : child.status;
+}
+
 int cli_launch(const struct cli_verb *verb, int ranks, int argc, char **argv)
 {
     if (job_is_launched()) {
@@ -109,12 +165,8 @@ int cli_launch(const struct cli_verb *verb, int ranks, int argc, char **argv)
     words[command.count] = self;
     const int skip = verb->standalone ? 1 : 0; /* argv[0] is the verb, or the program itself */
     memcpy(words + command.count + 1, argv + skip, (size_t)(argc - skip) * sizeof *words);
-    setenv(CHILD_MARK, "1", 1);
-    if (isatty(STDERR_FILENO)) /* mpiexec puts a pipe between the ranks and the terminal */
-        setenv("PIOLET_PROGRESS", "always", 0);
-    fflush(NULL);
-    execvp(words[0], words);
-    cli_complain(verb, "cannot start %s: %s", words[0], strerror(errno));
+    struct launcher launcher = {verb, words};
+    const int status = run_launcher(&launcher);
     free(words);
-    return CLI_FAILED;
+    return status;
 }

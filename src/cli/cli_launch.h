@@ -11,8 +11,9 @@ bool cli_launch_is_child(void);
 /* Takes the mark away, before this process becomes a program of the user's. */
 void cli_launch_forget(void);
 
-/* What -n N asks of this process: refuses it inside MPI, else replaces this process by the launcher running the same
- * command line on N ranks. Returns only with an exit status for a failure. */
+/* What -n N asks of this process: refuses it inside MPI, else starts the launcher, running the same command line on N
+ * ranks, and waits for it. Returns the exit status. Signals are the launcher's and ours from then on: see cli_child.h.
+ */
 int cli_launch(const struct cli_verb *verb, int ranks, int argc, char **argv);
 
 /* Parses the argument of -n; 0 and a message if it is not a number of ranks. */

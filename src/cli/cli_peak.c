@@ -5,6 +5,7 @@
 #include "cli/cli_wrap.h"
 #include "cli/suite_shell.h"
 
+#include "base/interrupt.h"
 #include "base/text.h"
 #include "base/units.h"
 #include "bench/peak/peak_analysis.h"
@@ -236,6 +237,7 @@ static int peak_run(int argc, char **argv)
         return CLI_USAGE;
     if (request.dry_run)
         return dry_run(&request);
+    interrupt_results(request.output, NULL);
     if (!request.ranks || cli_launch_is_child())
         return start_coll(&request, argc, argv);
     for (int i = 0; i < request.config.dir_count; i++) {

@@ -121,8 +121,10 @@ static int piobench_run(int argc, char **argv)
         .common = {.verb = &cli_verb_piobench, .progress = "auto", .argc = argc, .argv = argv}};
     piobench_config_init(&request.config);
     int status = parse(&request);
-    if (status == CLI_OK)
+    if (status == CLI_OK) {
+        cli_contest_tell_resume(&request.common);
         status = start(&request);
+    }
     piobench_config_clear(&request.config);
     return status;
 }

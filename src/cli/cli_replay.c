@@ -1,10 +1,12 @@
 /* piolet replay: doing what a model says on a target, and measuring it. */
 #include "cli/cli.h"
+#include "cli/cli_child.h"
 #include "cli/cli_engine.h"
 #include "cli/cli_launch.h"
 #include "cli/cli_outputs.h"
 #include "cli/replay_shell.h"
 
+#include "base/interrupt.h"
 #include "base/units.h"
 #include "mpi/job.h"
 
@@ -14,7 +16,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 extern const struct cli_verb cli_verb_replay;
@@ -184,32 +185,15 @@ static pl_status check(struct replay_shell *shell, int argc, char **argv, struct
 
 /* ---- starting ---- */
 
-static int wait_for(pid_t child)
-{
-    int status = 0;
-    while (waitpid(child, &status, 0) < 0 && errno == EINTR)
-        ;
-    return WIFEXITED(status) ? WEXITSTATUS(status) : CLI_FAILED;
-}
-
 /* Each MPI-IO in a launch of its own: what is preloaded is preloaded. */
 static int launch_both(const struct replay_shell *shell, int argc, char **argv)
 {
     static const char *const kinds[] = {"system", "piolet"};
     int worst = CLI_OK;
-    for (int i = 0; i < 2; i++) {
-        fflush(NULL);
-        const pid_t child = fork();
-        if (child < 0) {
-            cli_complain(shell->verb, "cannot start a process: %s", strerror(errno));
-            return CLI_FAILED;
-        }
-        if (child == 0) {
-            setenv(MPIIO_MARK, kinds[i], 1);
-            _exit(cli_launch(shell->verb, (int)shell->model.ranks, argc, argv));
-        }
-        const int status = wait_for(child);
-        worst = worst == CLI_OK ? status : worst;
+    for (int i = 0; i < 2 && !cli_child_signal(); i++) {
+        setenv(MPIIO_MARK, kinds[i], 1);
+        const int status = cli_launch(shell->verb, (int)shell->model.ranks, argc, argv);
+        worst = worst == CLI_OK || cli_child_signal() ? status : worst;
     }
     return worst;
 }
@@ -217,6 +201,7 @@ static int launch_both(const struct replay_shell *shell, int argc, char **argv)
 static int start(struct replay_shell *shell, int argc, char **argv)
 {
     struct pl_error error;
+    interrupt_results(shell->job.output, NULL);
     const char *mark = getenv(MPIIO_MARK);
     const bool both = shell->mpiio && strcmp(shell->mpiio, "both") == 0;
     const char *mpiio = both && mark ? mark : shell->mpiio;

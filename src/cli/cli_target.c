@@ -1,5 +1,7 @@
 #include "cli/cli_target.h"
 
+#include "base/interrupt.h"
+#include "cli/cli_child.h"
 #include "cli/cli_elf.h"
 #include "cli/cli_launch.h"
 #include "mpi/job.h"
@@ -159,6 +161,7 @@ static int switch_build(const struct cli_verb *verb, const char *path, int argc,
         words[0] = sibling;
         memcpy(words + 1, argv, (size_t)argc * sizeof *words);
         setenv(SWITCH_MARK, "1", 1);
+        interrupt_restore();
         execv(sibling, words);
     }
     cli_complain(verb, "cannot start '%s': %s", sibling, strerror(errno));
@@ -199,7 +202,9 @@ int cli_target_exec(const struct cli_verb *verb, const char *path, char **argv)
 {
     unsetenv(SWITCH_MARK);
     cli_launch_forget();
+    cli_child_forget();
     fflush(NULL);
+    interrupt_restore();
     /* As a shell does: what is no program in itself is a script of the shell. */
     char *name = argv[0];
     execv(path, argv);

@@ -1,4 +1,5 @@
 /* piolet trace: runs a program and keeps what every rank asks of MPI-IO. */
+#include "base/interrupt.h"
 #include "cli/cli.h"
 #include "cli/cli_launch.h"
 #include "cli/cli_target.h"
@@ -133,7 +134,10 @@ static int trace_run(int argc, char **argv)
     const char *const libraries[] = {"libpiolet-trace.so", request.engine ? "libpiolet-mpiio.so" : NULL, NULL};
     if (!cli_target_preload(verb, libraries, list))
         return CLI_FAILED;
-    if ((status = name_directory(&request, name)) || (status = make_directory(request.directory, directory)))
+    if ((status = name_directory(&request, name)) != 0)
+        return status;
+    interrupt_results(request.directory, NULL);
+    if ((status = make_directory(request.directory, directory)) != 0)
         return status;
     if (request.ranks)
         return launch(&request, directory, argc - program, argv + program);

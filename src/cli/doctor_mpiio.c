@@ -1,8 +1,9 @@
 #include "cli/doctor_mpiio.h"
 
+#include "base/interrupt.h"
+#include "base/remove.h"
 #include "mpi/job.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +21,7 @@ bool doctor_folder_make(const struct cli_verb *verb, const char *parent, struct 
     }
     char folder[PATH_MAX + 32];
     snprintf(folder, sizeof folder, "%s/piolet-doctor.XXXXXX", report->directory);
-    if (strlen(folder) >= PATH_MAX || !mkdtemp(folder)) {
+    if (strlen(folder) >= PATH_MAX || !interrupt_mkdtemp(folder)) {
         cli_complain(verb, "cannot make a directory in '%s': %s", report->directory, strerror(errno));
         return false;
     }
@@ -28,17 +29,10 @@ bool doctor_folder_make(const struct cli_verb *verb, const char *parent, struct 
     return true;
 }
 
-/* Rules make files in it, and no directories. */
 void doctor_folder_remove(const char *folder)
 {
-    DIR *directory = opendir(folder);
-    const struct dirent *entry;
-    while (directory && (entry = readdir(directory)))
-        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
-            unlinkat(dirfd(directory), entry->d_name, 0);
-    if (directory)
-        closedir(directory);
-    rmdir(folder);
+    remove_quietly(folder);
+    interrupt_keep(folder);
 }
 
 /* ---- the request ---- */

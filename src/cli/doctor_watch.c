@@ -1,26 +1,19 @@
 /* Starts jobs that run the rules, and ends those that hang: what they found is in a file. */
+#include "base/interrupt.h"
+#include "cli/cli_child.h"
 #include "cli/cli_launch.h"
 #include "cli/cli_target.h"
 #include "cli/doctor_mpiio.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
-enum { START_S = 60, END_S = 5, NAP_NS = 20000000 };
-
-static volatile sig_atomic_t stop_signal;
-
-static void note_signal(int number)
-{
-    stop_signal = number;
-}
+enum { START_S = 60, END_S = 5 };
+static const double NAP_S = 0.02;
 
 struct watch {
     const struct cli_verb *verb;
@@ -29,8 +22,7 @@ struct watch {
     char folder[PATH_MAX];
     char progress[PATH_MAX + 16], log[PATH_MAX + 16];
     FILE *stream; /* of the progress file */
-    pid_t job;
-    int status;     /* of waitpid, once the job ended */
+    struct cli_child job;
     int rule;       /* the index of the rule under way; -1: none */
     int next;       /* the index of the rule to begin with when this job fails */
     bool stopped;   /* the job came to its end */
@@ -44,15 +36,11 @@ static double now_s(void)
     return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
 
-static void nap(void)
-{
-    nanosleep(&(struct timespec){.tv_nsec = NAP_NS}, NULL);
-}
-
 /* ---- a job ---- */
 
-static void become_job(const struct watch *watch)
+static void become_job(void *context)
 {
+    const struct watch *watch = context;
     const struct doctor_request *request = watch->request;
     char limit[16];
     const char *words[16];
@@ -78,45 +66,31 @@ static void become_job(const struct watch *watch)
     dup2(null, STDIN_FILENO);
     dup2(log, STDOUT_FILENO);
     dup2(log, STDERR_FILENO);
-    setpgid(0, 0);
-    prctl(PR_SET_PDEATHSIG, SIGTERM);
-    signal(SIGINT, SIG_DFL);
-    signal(SIGTERM, SIG_DFL);
-    signal(SIGHUP, SIG_DFL);
+    interrupt_start(watch->verb->name);
+    interrupt_be_silent();
     _exit(cli_launch(watch->verb, request->ranks, count, (char **)words));
 }
 
 static bool start_job(struct watch *watch)
 {
-    fflush(NULL);
     watch->rule = -1;
     watch->stopped = false;
     watch->since_s = now_s();
-    watch->job = fork();
-    if (watch->job == 0)
-        become_job(watch);
-    if (watch->job < 0)
-        cli_complain(watch->verb, "cannot start a process: %s", strerror(errno));
-    return watch->job > 0;
+    watch->job.is_piolet = true;
+    if (cli_child_start(&watch->job, true, become_job, watch))
+        return true;
+    cli_complain(watch->verb, "cannot start a process: %s", strerror(errno));
+    return false;
 }
 
-static bool job_ended(struct watch *watch)
-{
-    if (watch->job > 0 && waitpid(watch->job, &watch->status, WNOHANG) == watch->job)
-        watch->job = 0;
-    return watch->job <= 0;
-}
-
-/* The launcher ends its ranks when it is asked to; it gets some seconds for that. */
+/* One that came to its end is left some seconds for MPI_Finalize. */
 static void end_job(struct watch *watch)
 {
-    static const int signals[] = {0, SIGTERM, SIGKILL};
-    for (int i = watch->stopped ? 0 : 1; i < 3; i++) {
-        if (!job_ended(watch) && signals[i])
-            kill(i == 1 ? watch->job : -watch->job, signals[i]);
-        for (const double until = now_s() + END_S; !job_ended(watch) && now_s() < until;)
-            nap();
-    }
+    const double until = now_s() + (watch->stopped ? END_S : 0);
+    while (!cli_child_ended(&watch->job) && now_s() < until && !cli_child_signal())
+        cli_child_wait(NAP_S);
+    if (!cli_child_ended(&watch->job))
+        cli_child_end(&watch->job);
 }
 
 /* ---- what it tells ---- */
@@ -148,14 +122,14 @@ static void hear(struct watch *watch)
 static bool follow(struct watch *watch)
 {
     for (;;) {
-        const bool ended = job_ended(watch);
+        const bool ended = cli_child_ended(&watch->job);
         hear(watch);
         const int limit_s = watch->rule >= 0 || watch->request->limit_s > START_S ? watch->request->limit_s : START_S;
-        if (ended || watch->stopped || stop_signal)
+        if (ended || watch->stopped || cli_child_signal())
             return false;
         if (now_s() - watch->since_s > limit_s)
             return true;
-        nap();
+        cli_child_wait(NAP_S);
     }
 }
 
@@ -185,12 +159,8 @@ static void note_failure(const struct watch *watch, bool hangs)
     first_words(watch, words, sizeof words);
     if (hangs)
         snprintf(finding->seen, sizeof finding->seen, "not done after %d s", watch->request->limit_s);
-    else if (WIFSIGNALED(watch->status))
-        snprintf(finding->seen, sizeof finding->seen, "the job was ended by signal %d%s", WTERMSIG(watch->status),
-                 words);
     else
-        snprintf(finding->seen, sizeof finding->seen, "the job ended with status %d%s", WEXITSTATUS(watch->status),
-                 words);
+        snprintf(finding->seen, sizeof finding->seen, "the job ended with status %d%s", watch->job.status, words);
 }
 
 /* The job came to nothing: its own words say why. */
@@ -215,8 +185,8 @@ static int run_jobs(struct watch *watch)
             return CLI_FAILED;
         const bool silent = follow(watch);
         end_job(watch);
-        if (stop_signal)
-            return 128 + stop_signal;
+        if (cli_child_signal())
+            return interrupt_end(cli_child_signal());
         if (watch->rule >= 0)
             note_failure(watch, silent);
         else if (watch->next == before)
@@ -245,7 +215,6 @@ static bool prepare(struct watch *watch)
 
 int doctor_watch(const struct cli_verb *verb, const struct doctor_request *request, struct doctor_report *report)
 {
-    static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
     struct watch *watch = calloc(1, sizeof *watch);
     int status = CLI_FAILED;
     if (!watch) {
@@ -256,8 +225,7 @@ int doctor_watch(const struct cli_verb *verb, const struct doctor_request *reque
     if (request->rule)
         watch->next = rule_find(request->rule);
     report->ranks = request->ranks;
-    for (int i = 0; i < 3; i++)
-        sigaction(signals[i], &(struct sigaction){.sa_handler = note_signal}, NULL);
+    cli_child_take_signals();
     if (prepare(watch))
         status = run_jobs(watch);
     if (watch->stream)

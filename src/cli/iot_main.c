@@ -1,7 +1,9 @@
 /* iot_all, iot_low_level, iot_kernel: the test suite as programs of their own, one for all classes or one for each
  * (IOT-1). CMake compiles this file once for each, with IOT_PROGRAM and IOT_CLASS. */
+#include "base/interrupt.h"
 #include "base/output.h"
 #include "cli/cli.h"
+#include "cli/cli_child.h"
 #include "cli/cli_screen.h"
 #include "cli/suite_shell.h"
 #include "mpi/job_variables.h"
@@ -34,6 +36,9 @@ int main(int argc, char **argv)
             return CLI_OK;
         }
     }
+    interrupt_start(IOT_PROGRAM);
+    if (cli_child_is_supervised() || !job_speaks())
+        interrupt_be_silent();
     const int status = suite_shell_main(&PROGRAM, IOT_CLASS, argc, argv);
     output_discard();
     return status;

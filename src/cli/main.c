@@ -1,11 +1,12 @@
 /* piolet: finds the verb and runs it. */
+#include "base/interrupt.h"
 #include "base/output.h"
 #include "cli/cli.h"
+#include "cli/cli_child.h"
 #include "cli/cli_screen.h"
 #include "mpi/job_variables.h"
 #include "mpi/launcher.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -45,9 +46,10 @@ static bool asks_for_help(const struct cli_verb *verb, int argc, char **argv)
 static int finish(const struct cli_verb *verb, int status)
 {
     output_discard();
-    if (fflush(stdout) == 0 && !ferror(stdout))
+    const int cause = cli_stream_errno(stdout);
+    if (cause == 0)
         return status;
-    cli_complain(verb, "writing to standard output: %s", strerror(errno));
+    cli_complain(verb, "writing to standard output: %s", strerror(cause));
     return status == CLI_OK ? CLI_FAILED : status;
 }
 
@@ -66,6 +68,11 @@ int main(int argc, char **argv)
         fprintf(stderr, "piolet: '%s' is not a verb of piolet; 'piolet help' lists them\n", name);
         return CLI_USAGE;
     }
+    static char program[64];
+    snprintf(program, sizeof program, "piolet %s", name);
+    interrupt_start(program);
+    if (cli_child_is_supervised() || !job_speaks())
+        interrupt_be_silent();
     char *alone[] = {(char *)"help", NULL};
     if (argc < 2)
         return finish(verb, verb->run(1, alone));

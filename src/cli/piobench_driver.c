@@ -2,20 +2,19 @@
  * round, each of them is started for one trial of its algorithms; all append to one file, one after the other. What is
  * still to be done is read from that file alone, so that a killed run is resumed like any other. */
 #include "base/blockfile.h"
+#include "base/interrupt.h"
 #include "base/units.h"
 #include "bench/piobench/piobench_run.h"
+#include "cli/cli_child.h"
 #include "cli/cli_target.h"
 #include "cli/piobench_shell.h"
 #include "cli/suite_shell.h"
 
 #include <errno.h>
 #include <math.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -59,14 +58,20 @@ static bool find_program(const struct driver *driver, const char *mpi, char prog
     return false;
 }
 
-/* In the child. */
-static void become(const struct driver *driver, int mpi, int cell, int round)
+struct turn {
+    const struct driver *driver;
+    int mpi, cell, round;
+};
+
+static void become_turn(void *context)
 {
+    const struct turn *turn = context;
+    const struct driver *driver = turn->driver;
+    const int mpi = turn->mpi;
     struct piobench_request *request = driver->request;
-    struct piobench_step step = {.is_one = true, .cell = cell, .round = round};
+    struct piobench_step step = {.is_one = true, .cell = turn->cell, .round = turn->round};
     char **words = calloc((size_t)request->common.argc + 2, sizeof *words);
     snprintf(step.mpi, sizeof step.mpi, "%s", request->config.mpis[mpi]);
-    prctl(PR_SET_PDEATHSIG, SIGTERM); /* the launcher ends with us */
     piobench_shell_step_export(&step);
     if (strcmp(step.mpi, "openmpi-romio") == 0)
         setenv("OMPI_MCA_io", "romio321", 1);
@@ -81,26 +86,22 @@ static void become(const struct driver *driver, int mpi, int cell, int round)
 
 static int launch(struct driver *driver, int mpi, int cell, int round)
 {
-    int status;
-    fflush(NULL);
-    const pid_t child = fork();
-    if (child == 0)
-        become(driver, mpi, cell, round);
-    if (child < 0) {
+    struct cli_child child = {.is_piolet = true};
+    struct turn turn = {driver, mpi, cell, round};
+    if (!cli_child_start(&child, true, become_turn, &turn)) {
         cli_complain(driver->request->common.verb, "cannot start a process: %s", strerror(errno));
         return CLI_FAILED;
     }
-    while (waitpid(child, &status, 0) < 0)
-        if (errno != EINTR)
-            return CLI_FAILED;
+    cli_child_follow(&child);
+    if (cli_child_signal())
+        return interrupt_end(cli_child_signal());
     driver->launches++;
-    if (WIFEXITED(status) && WEXITSTATUS(status) <= CLI_FAILED) {
-        driver->failed |= WEXITSTATUS(status) != 0;
+    if (child.status <= CLI_FAILED) {
+        driver->failed |= child.status != 0;
         return CLI_OK;
     }
-    cli_complain(driver->request->common.verb, "the launch of %s ended with %s %d", driver->request->config.mpis[mpi],
-                 WIFEXITED(status) ? "exit status" : "signal",
-                 WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status));
+    cli_complain(driver->request->common.verb, "the launch of %s ended with exit status %d",
+                 driver->request->config.mpis[mpi], child.status);
     return CLI_FAILED;
 }
 
@@ -145,8 +146,9 @@ static int run_round(struct driver *driver, int cell, int round, bool *ret_any)
         if (wanted && !*ret_any)
             tell_progress(driver, cell, round);
         *ret_any |= wanted;
-        if (wanted && launch(driver, mpi, cell, round) != CLI_OK)
-            return CLI_FAILED;
+        const int status = wanted ? launch(driver, mpi, cell, round) : CLI_OK;
+        if (status != CLI_OK)
+            return status;
     }
     return CLI_OK;
 }

@@ -1,5 +1,6 @@
 #include "cli/suite_shell.h"
 
+#include "base/interrupt.h"
 #include "base/units.h"
 #include "bench/iot/iot_suite.h"
 #include "measure/spec_value.h"
@@ -39,6 +40,7 @@ int suite_shell_check(const struct suite_request *request, int ranks)
         status = suite_export_check(request, &spec, &error);
         if (status == PL_OK)
             status = iot_suite_check_places(&spec, ranks, request->overwrite, false, &error);
+        interrupt_results(spec.timings_path, NULL);
         spec_clear(&spec);
     }
     if (status != PL_OK)
@@ -215,6 +217,7 @@ static int run_loaded_coll(const struct suite_request *request, const struct spe
     const char *output = spec->timings_path;
     int64_t failed = 0;
     struct pl_error error;
+    interrupt_results(output, NULL);
     const bool exports = rank == 0 && (request->json || request->csv);
     const size_t blocks_before = exports ? suite_export_count(output) : 0;
     pl_status status = iot_suite_run_coll(MPI_COMM_WORLD, spec, &observer, &failed, &error);

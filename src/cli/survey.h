@@ -96,9 +96,6 @@ struct survey_outcome {
     double seconds;
 };
 
-/* Takes the signals that end a survey into its own hands; before the first child. */
-void survey_signals_take(void);
-
 /* Runs the command with its output in `log`, and calls `tick` twice a second. Signals and the limit end it with all its
  * processes. */
 struct survey_outcome survey_child_run(const struct survey_command *command, const char *log, double limit_s,

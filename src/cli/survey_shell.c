@@ -1,13 +1,15 @@
 /* A survey from its first step to the page. */
+#include "base/interrupt.h"
 #include "base/output.h"
+#include "base/remove.h"
 #include "base/units.h"
+#include "cli/cli_child.h"
 #include "cli/cli_screen.h"
 #include "cli/cli_target.h"
 #include "cli/survey.h"
 
 #include <dirent.h>
 #include <errno.h>
-#include <ftw.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { LOG_MAX = PATH_MAX + 64, INTERRUPTED = 130, SPARE_S = 300 };
+enum { LOG_MAX = PATH_MAX + 64, SPARE_S = 300 };
 
 static const struct survey_step PAGE = {
     .name = "report", .title = "the page", .verb = "report", .seconds = {0.5, 0.5, 60}};
@@ -26,7 +28,6 @@ struct survey {
     FILE *list; /* steps.txt: what was run, and how it went */
     bool on_terminal;
     bool made_results, made_out; /* the directories that were not there before */
-    bool interrupted;
     int failed;
     int number, count;      /* of the step under way, from 1; of all */
     double planned, passed; /* seconds: of the steps that are over, by the table and really */
@@ -90,20 +91,11 @@ static bool make_work(struct survey *survey)
 {
     const char *in = survey->request->directory ? survey->request->directory : survey->places.out;
     snprintf(survey->places.work, PATH_MAX, "%.*s/piolet-survey.XXXXXX", PATH_MAX - 32, in);
-    if (mkdtemp(survey->places.work))
+    if (interrupt_mkdtemp(survey->places.work))
         return true;
     survey->places.work[0] = '\0';
     complain(survey, "cannot write into '%s': %s", in, strerror(errno));
     return false;
-}
-
-static int remove_entry(const char *path, const struct stat *info, int kind, struct FTW *place)
-{
-    (void)info;
-    (void)kind;
-    (void)place;
-    remove(path);
-    return 0;
 }
 
 static bool write_text(struct survey *survey, const char *name,
@@ -235,7 +227,6 @@ static void run_step(struct survey *survey, const struct survey_step *step)
     if (!command.failed)
         outcome = survey_child_run(&command, log, SPARE_S + 20 * seconds, show_progress, survey);
     tell_outcome(survey, step, log, &outcome);
-    survey->interrupted = outcome.end == SURVEY_INTERRUPTED;
     survey->planned += seconds;
     survey->passed += outcome.seconds;
     survey_command_clear(&command);
@@ -243,12 +234,13 @@ static void run_step(struct survey *survey, const struct survey_step *step)
 
 static void run_steps(struct survey *survey)
 {
-    for (const struct survey_step *step = SURVEY_STEPS; step->name && !survey->interrupted; step++)
+    for (const struct survey_step *step = SURVEY_STEPS; step->name && !cli_child_signal(); step++)
         if (survey_step_wanted(step, survey->request)) {
             survey->number++;
             run_step(survey, step);
         }
-    nftw(survey->places.work, remove_entry, 16, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
+    remove_quietly(survey->places.work);
+    interrupt_keep(survey->places.work);
 }
 
 /* ---- the page ---- */
@@ -325,9 +317,7 @@ static void tell_end(const struct survey *survey)
     const char *out = survey->places.out;
     char page[LOG_MAX];
     snprintf(page, sizeof page, "%s/report.html", out);
-    if (survey->interrupted)
-        printf("\nInterrupted: the rest was not measured.\n");
-    else if (survey->request->form != SURVEY_FULL)
+    if (!cli_child_signal() && survey->request->form != SURVEY_FULL)
         printf("\nThe long form takes the time that the documents ask for: piolet survey --full\n");
     printf("To compare over time: piolet history add %s/*.out\n", out);
     printf("Took %.0f s. Results, with what each step printed: %s/\n", survey->passed, out);
@@ -389,7 +379,7 @@ int survey_shell(const struct survey_request *request)
     count_steps(&survey);
     if (request->dry_run)
         return dry_run(&survey);
-    survey_signals_take();
+    cli_child_take_signals();
     if (!prepare(&survey)) {
         take_back(&survey);
         return CLI_FAILED;
@@ -405,5 +395,9 @@ int survey_shell(const struct survey_request *request)
     fclose(survey.list);
     summarize(&survey);
     tell_end(&survey);
-    return survey.interrupted ? INTERRUPTED : survey.failed ? CLI_FAILED : CLI_OK;
+    if (!cli_child_signal())
+        return survey.failed ? CLI_FAILED : CLI_OK;
+    fflush(stdout);
+    complain(&survey, "interrupted; what was measured is kept in '%s', the rest was not measured", survey.places.out);
+    return 128 + cli_child_signal();
 }

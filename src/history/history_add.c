@@ -227,7 +227,7 @@ static pl_status look_at_blocks(struct adding *adding, struct pl_error *error)
 
 static pl_status add_blocks(struct adding *adding, struct pl_error *error)
 {
-    pl_status status = history_exec(adding->history, "BEGIN IMMEDIATE", error);
+    pl_status status = history_begin(adding->history, error);
     if (status != PL_OK)
         return status;
     status = prepare_all(adding, error);

@@ -1,6 +1,7 @@
 /* Opening a history: a new one gets its tables, a foreign or damaged file is refused in words. */
 #include "history/history_db.h"
 
+#include "base/interrupt.h"
 #include "base/output.h"
 
 #include <errno.h>
@@ -104,6 +105,8 @@ pl_status history_step(struct history *history, sqlite3_stmt *statement, struct 
 {
     if (history->steps_left < STEPS_MIN) /* a statement that is used again begins anew */
         allow_steps(history);
+    if (interrupt_noted())
+        return pl_fail(error, PL_E_SYSTEM, "interrupted"); /* is rolled back */
     const int code = sqlite3_step(statement);
     const pl_status status = code == SQLITE_DONE || code == SQLITE_ROW ? PL_OK
                                                                        : history_fail(history, "writing", error);
@@ -117,12 +120,21 @@ void history_bind_text(sqlite3_stmt *statement, int number, const char *text)
     sqlite3_bind_text(statement, number, text ? text : "", -1, SQLITE_STATIC);
 }
 
+pl_status history_begin(struct history *history, struct pl_error *error)
+{
+    const pl_status status = history_exec(history, "BEGIN IMMEDIATE", error);
+    if (status == PL_OK)
+        interrupt_hold(); /* the journal of a transaction that is cut off would stay beside the history */
+    return status;
+}
+
 pl_status history_end(struct history *history, pl_status status, struct pl_error *error)
 {
     if (status == PL_OK)
         status = history_exec(history, "COMMIT", error);
     if (status != PL_OK)
         sqlite3_exec(history->db, "ROLLBACK", NULL, NULL, NULL);
+    interrupt_release();
     return status;
 }
 
@@ -145,7 +157,7 @@ static pl_status make_tables(struct history *history, struct pl_error *error)
 {
     char sql[128];
     int64_t tables = 0;
-    pl_status status = history_exec(history, "BEGIN IMMEDIATE", error);
+    pl_status status = history_begin(history, error);
     if (status != PL_OK)
         return status;
     status = number_of(history, "SELECT count(*) FROM sqlite_master", &tables, error);

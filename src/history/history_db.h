@@ -23,6 +23,8 @@ pl_status history_step(struct history *history, sqlite3_stmt *statement, struct 
 /* The text stays where it is until the statement is run. */
 void history_bind_text(sqlite3_stmt *statement, int number, const char *text);
 
+/* Begins a transaction. A signal ends it, and then the program. */
+pl_status history_begin(struct history *history, struct pl_error *error);
 /* Ends a transaction: keeps it if `status` is PL_OK, else takes it back. Returns how all went. */
 pl_status history_end(struct history *history, pl_status status, struct pl_error *error);
 

@@ -133,7 +133,7 @@ pl_status history_runs(struct history *history, const char *const *words, size_t
 pl_status history_remove(struct history *history, const struct history_runs *runs, struct pl_error *error)
 {
     sqlite3_stmt *drop = NULL;
-    pl_status status = history_exec(history, "BEGIN IMMEDIATE", error);
+    pl_status status = history_begin(history, error);
     if (status != PL_OK)
         return status;
     status = history_prepare(history, "DELETE FROM block WHERE key = ?1", &drop, error);

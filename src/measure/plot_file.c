@@ -1,6 +1,7 @@
 /* Where a plot goes: an SVG file, or a PNG file by way of rsvg-convert. */
 #include "measure/plot.h"
 
+#include "base/interrupt.h"
 #include "base/output.h"
 
 #include <errno.h>
@@ -63,12 +64,14 @@ FILE *plot_temporary(struct pl_error *error)
     const char *folder = getenv("TMPDIR");
     char name[512];
     snprintf(name, sizeof name, "%s/piolet-plot-XXXXXX", folder && *folder ? folder : "/tmp");
+    interrupt_hold();
     const int fd = mkostemp(name, O_CLOEXEC);
     FILE *stream = fd < 0 ? NULL : fdopen(fd, "w+");
     if (!stream)
         pl_fail_errno(error, errno, "creating a temporary file '%s'", name);
     if (fd >= 0)
         unlink(name); /* at once: nothing is left of a process that is killed */
+    interrupt_release();
     if (fd >= 0 && !stream)
         close(fd);
     return stream;

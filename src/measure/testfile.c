@@ -1,7 +1,9 @@
 #include "measure/testfile.h"
 
+#include "base/interrupt.h"
 #include "base/path.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -42,7 +44,8 @@ static void describe_kept(const struct stat *info, char ret_text[MARK_TEXT_MAX])
              (intmax_t)info->st_size, (intmax_t)info->st_mtim.tv_sec, info->st_mtim.tv_nsec);
 }
 
-static const char TEMPORARY[] = MARK_BEGIN "temporary\n";
+static const char TEMPORARY[] = MARK_BEGIN "temporary\n"; /* goes at the end of the run */
+static const char REPLACED[] = MARK_BEGIN "replaced\n";   /* stays: it is kept, or was there before */
 
 static bool read_mark(const char *mark, char ret_text[MARK_TEXT_MAX])
 {
@@ -97,6 +100,8 @@ static enum origin origin_of(const char *path, const char *mark, const struct st
         return FOREIGN;
     describe_kept(info, wanted);
     if (strcmp(found, wanted) == 0)
+        return KEPT;
+    if (strcmp(found, REPLACED) == 0 && is_of_killed_run(path, mark))
         return KEPT;
     return strcmp(found, TEMPORARY) == 0 && is_of_killed_run(path, mark) ? LEFT_BEHIND : FOREIGN;
 }
@@ -169,8 +174,31 @@ pl_status testfile_take(const char *path, bool keep, bool overwrite, struct pl_e
 void testfile_keep(const char *path)
 {
     struct testfile *file = find_taken(path);
+    assert(!file || !file->cleared);
     if (file)
         file->keep = true;
+}
+
+static bool goes_at_end(const struct testfile *file)
+{
+    return !file->keep && !file->was_there;
+}
+
+void testfile_watch(const char *path, bool keep)
+{
+    struct testfile found;
+    enum origin origin;
+    struct pl_error ignored;
+    char text[MARK_TEXT_MAX];
+    if (keep || find_taken(path) || look(path, true, &found, &origin, &ignored) != PL_OK)
+        return;
+    struct testfile *file = read_mark(found.mark, text) && strcmp(text, TEMPORARY) == 0 ? malloc(sizeof *file) : NULL;
+    if (!file)
+        return;
+    *file = found;
+    file->next = taken;
+    taken = file; /* not cleared by us: testfile_end() leaves it alone */
+    interrupt_remove(file->path);
 }
 
 pl_status testfile_clear(const char *path, struct pl_error *error)
@@ -190,7 +218,12 @@ pl_status testfile_clear(const char *path, struct pl_error *error)
         return pl_fail_errno(error, errno, "removing the old '%s'", path);
     if (file) {
         file->cleared = true;
-        write_mark(file->mark, TEMPORARY); /* behind the removal: what is born from here on is ours */
+        if (goes_at_end(file)) {
+            interrupt_remove(file->path);
+            interrupt_remove(file->mark);
+        }
+        /* behind the removal: what is born from here on is ours */
+        write_mark(file->mark, goes_at_end(file) ? TEMPORARY : REPLACED);
     }
     return PL_OK;
 }
@@ -199,7 +232,7 @@ void testfile_drop(const char *path)
 {
     struct pl_error ignored;
     const struct testfile *file = find_taken(path);
-    if (file && file->cleared && !file->keep && !file->was_there)
+    if (file && file->cleared && goes_at_end(file))
         testfile_clear(path, &ignored);
 }
 
@@ -208,7 +241,7 @@ static void end_file(const struct testfile *file)
     struct stat info;
     char text[MARK_TEXT_MAX];
     const bool is_there = stat(file->path, &info) == 0;
-    if (!is_there || !(file->keep || file->was_there)) {
+    if (!is_there || goes_at_end(file)) {
         if (is_there)
             unlink(file->path); /* what is left is no reason to fail */
         remove_mark(file->mark);
@@ -225,6 +258,8 @@ void testfile_end(void)
         taken = file->next;
         if (file->cleared)
             end_file(file);
+        interrupt_keep(file->path);
+        interrupt_keep(file->mark);
         free(file);
     }
 }

@@ -24,6 +24,10 @@ pl_status testfile_take(const char *path, bool keep, bool overwrite, struct pl_e
 /* Keeps a file that was taken; others are not ours to look after. */
 void testfile_keep(const char *path);
 
+/* For the other ranks that open the file, once the one who looks after it has cleared it: an interrupted run removes it
+ * where the end of the run would. */
+void testfile_watch(const char *path, bool keep);
+
 /* Removes what the name leads to, not a link: it may stand for a place on another file system. The next file there is
  * ours. No file is no error; a device stays; a directory is refused. */
 pl_status testfile_clear(const char *path, struct pl_error *error);

@@ -1,5 +1,6 @@
 #include "mpi/job.h"
 
+#include "base/interrupt.h"
 #include "mpi/launcher.h"
 
 #include <mpi.h>
@@ -22,12 +23,14 @@ static pl_status start(int code, struct pl_error *error)
 
 pl_status job_init_coll(int *argc, char ***argv, struct pl_error *error)
 {
+    interrupt_cleaner_start();
     return start(MPI_Init(argc, argv), error);
 }
 
 pl_status job_init_thread_coll(int *argc, char ***argv, int level, struct pl_error *error)
 {
     int given;
+    interrupt_cleaner_start();
     return start(level == MPI_THREAD_SINGLE ? MPI_Init(argc, argv) : MPI_Init_thread(argc, argv, level, &given), error);
 }
 
@@ -41,4 +44,5 @@ int64_t job_meet_coll(void)
 void job_finalize_coll(void)
 {
     MPI_Finalize();
+    interrupt_cleaner_stop();
 }

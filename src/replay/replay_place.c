@@ -4,52 +4,20 @@
 
 #include "mpi/coll.h"
 
+#include "base/interrupt.h"
+#include "base/remove.h"
 #include "base/rng.h"
 
 #include <ctype.h>
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 enum { FILL_BLOCK = 4 << 20, NAME_SHOWN = 60 };
-
-/* ---- when the replay is ended by a signal ---- */
-
-static char watched[REPLAY_PATH_MAX]; /* the folder; "": none */
-
-/* Only what may be called in a handler: no memory is taken. */
-static void remove_and_end(int number)
-{
-    char entries[8192] __attribute__((aligned(8)));
-    const int fd = watched[0] ? open(watched, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
-    long length;
-    while (fd >= 0 && (length = syscall(SYS_getdents64, fd, entries, sizeof entries)) > 0)
-        for (long at = 0; at < length;) {
-            const struct dirent64 *entry = (const struct dirent64 *)(const void *)(entries + at);
-            unlinkat(fd, entry->d_name, 0);
-            at += entry->d_reclen;
-        }
-    rmdir(watched);
-    signal(number, SIG_DFL);
-    raise(number);
-}
-
-static void watch(const char *folder, bool keep)
-{
-    static const int ENDING[] = {SIGINT, SIGTERM, SIGHUP};
-    const struct sigaction ours = {.sa_handler = remove_and_end}, normal = {.sa_handler = SIG_DFL};
-    const bool on = *folder && !keep;
-    snprintf(watched, sizeof watched, "%s", folder);
-    for (size_t i = 0; i < sizeof ENDING / sizeof ENDING[0]; i++)
-        sigaction(ENDING[i], on ? &ours : &normal, NULL);
-}
 
 /* ---- the folder ---- */
 
@@ -60,7 +28,7 @@ pl_status replay_place_make_coll(struct replay_run *run, struct pl_error *error)
     struct coll_verdict verdict;
     if (run->rank == 0) {
         snprintf(run->folder, sizeof run->folder, "%s/piolet-replay.XXXXXX", run->job->directory);
-        if (!mkdtemp(run->folder))
+        if (!interrupt_mkdtemp(run->folder))
             status = pl_fail_errno(error, errno, "making a folder in '%s'", run->job->directory);
     }
     status = coll_agree_coll(run->comm, status, error, &verdict);
@@ -69,21 +37,13 @@ pl_status replay_place_make_coll(struct replay_run *run, struct pl_error *error)
         return status;
     }
     MPI_Bcast(run->folder, sizeof run->folder, MPI_CHAR, 0, run->comm);
+    if (run->job->keep)
+        interrupt_keep(run->folder);
+    else
+        interrupt_remove(run->folder);
     if (mkdir(run->folder, 0700) != 0 && errno != EEXIST)
         status = pl_fail_errno(error, errno, "making '%s'", run->folder);
-    watch(run->folder, run->job->keep);
     return coll_agree_coll(run->comm, status, error, &verdict);
-}
-
-static void remove_folder(const char *folder)
-{
-    DIR *stream = opendir(folder);
-    for (const struct dirent *entry; stream && (entry = readdir(stream));)
-        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
-            unlinkat(dirfd(stream), entry->d_name, 0);
-    if (stream)
-        closedir(stream);
-    rmdir(folder);
 }
 
 void replay_place_remove_coll(struct replay_run *run)
@@ -92,11 +52,11 @@ void replay_place_remove_coll(struct replay_run *run)
         return;
     MPI_Barrier(run->comm); /* nobody has a file open */
     if (run->rank == 0 && !run->job->keep)
-        remove_folder(run->folder);
+        remove_quietly(run->folder);
     MPI_Barrier(run->comm);
     if (run->rank != 0 && !run->job->keep)
-        remove_folder(run->folder);
-    watch("", false);
+        remove_quietly(run->folder);
+    interrupt_keep(run->folder);
 }
 
 /* The end of the name for people, and a sum of all of it, so that two names are two files. */

@@ -50,6 +50,21 @@ keywords single "$TMP/roomy.dat" 1 1 >>limited.in
 expect_in "$ERR" "'$TMP/limited.dat' needs 100 MB, but this shell limits files to 41 MB (ulimit -f)"
 [ "$(grep -c '^end-block 1$' limited.out)" = 2 ] || fail "the test after the limited one did not run"
 
+# ---- outputs: the message names the file and the cause, also where a write in the middle failed ----
+
+dd if=/dev/zero of="$SMALL_FS/full" bs=4k 2>/dev/null || true
+for form in "" --plain; do
+    # shellcheck disable=SC2086  # no word, or one
+    expect_exit 1 "$PIOLET" report $form results -o "$SMALL_FS/page.html"
+    expect_in "$ERR" "'$SMALL_FS/page.html': No space left on device"
+    [ "$(find "$SMALL_FS" -name 'page.html*' | wc -l)" -eq 0 ] || fail "a part of the page is left"
+done
+status=0
+"$PIOLET" report results -o - >"$SMALL_FS/page.html" 2>"$ERR" || status=$?
+[ "$status" -eq 1 ] || fail "a report that did not arrive ends with $status"
+expect_in "$ERR" "writing to standard output: No space left on device"
+rm "$SMALL_FS/full" "$SMALL_FS/page.html"
+
 # ---- not known before: somebody else fills the disk while the test writes ----
 # Only without preallocation can this happen at all. Left out is what is beyond us. Independent non-blocking calls:
 # MPICH's MPI_Wait never ends (ROMIO takes a failed aio call for an unfinished one), Open MPI's dies of a segmentation

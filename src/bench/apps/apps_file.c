@@ -1,4 +1,5 @@
 /* The test files of a kernel: their names, and a look at their place before anything is opened. */
+#include "base/interrupt.h"
 #include "base/units.h"
 #include "bench/apps/apps.h"
 #include "measure/environment.h"
@@ -56,11 +57,15 @@ static pl_status try_place(const char *name, struct pl_error *error)
     struct stat info;
     if (lstat(name, &info) == 0)
         return PL_OK; /* a device, or a link to where nothing is yet */
+    interrupt_hold();
     const int fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    if (fd < 0)
-        return pl_fail_errno(error, errno, "making '%s'", name);
-    close(fd);
-    return remove(name) == 0 ? PL_OK : pl_fail_errno(error, errno, "removing '%s'", name);
+    pl_status status = fd < 0 ? pl_fail_errno(error, errno, "making '%s'", name) : PL_OK;
+    if (fd >= 0)
+        close(fd);
+    if (fd >= 0 && remove(name) != 0)
+        status = pl_fail_errno(error, errno, "removing '%s'", name);
+    interrupt_release();
+    return status;
 }
 
 pl_status apps_file_clear(const char *name, int64_t bytes, struct pl_error *error)

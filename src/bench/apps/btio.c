@@ -2,6 +2,7 @@
 #include "bench/apps/btio.h"
 
 #include "bench/apps/btio_io.h"
+#include "measure/testfile.h"
 
 #include <string.h>
 
@@ -191,6 +192,8 @@ static pl_status btio_course_coll(struct btio *btio, struct pl_error *error, str
     pl_status status = coll_agree_coll(comm, btio_prepare(btio, error), error, verdict);
     if (status == PL_OK)
         status = coll_agree_coll(comm, btio_clear(btio, error), error, verdict);
+    if (status == PL_OK && btio->run->rank != 0)
+        testfile_watch(btio->name, btio->run->job->keep);
     if (status == PL_OK)
         status = btio_pass_coll(btio, true, btio_write_coll, write_keys, error, verdict);
     if (status == PL_OK && btio->plan->options.reads)

@@ -2,6 +2,7 @@
 #include "bench/apps/madbench.h"
 
 #include "bench/apps/madbench_io.h"
+#include "measure/testfile.h"
 
 #include <errno.h>
 #include <math.h>
@@ -191,6 +192,8 @@ static pl_status course_coll(struct madbench *bench, struct pl_error *error, str
         status = coll_agree_coll(run->comm, clear(bench, error), error, verdict);
     if (status != PL_OK)
         return status;
+    if (run->rank != 0)
+        testfile_watch(bench->file.name, run->job->keep);
     const double begin = MPI_Wtime();
     status = madbench_file_open_coll(run, bench->plan->options.method, &bench->file, error);
     samples_time(&run->samples, "pre_time", MPI_Wtime() - begin);

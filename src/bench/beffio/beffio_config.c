@@ -1,5 +1,6 @@
 #include "bench/beffio/beffio_config.h"
 
+#include "base/interrupt.h"
 #include "base/units.h"
 #include "bench/beffio/beffio_pattern.h"
 #include "bench/beffio/beffio_schedule.h"
@@ -321,11 +322,13 @@ static pl_status check_path(const char *path, struct pl_error *error)
     char probe[PATH_MAX];
     if (snprintf(probe, sizeof probe, "%s/piolet-beffio-XXXXXX", path) >= (int)sizeof probe)
         return pl_fail_errno(error, ENAMETOOLONG, "using '%s'", path);
-    const int fd = mkstemp(probe);
+    const int fd = interrupt_mkstemp(probe);
     if (fd < 0)
         return pl_fail_errno(error, errno, "making a file in '%s'", path);
     close(fd);
-    return unlink(probe) == 0 ? PL_OK : pl_fail_errno(error, errno, "removing '%s'", probe);
+    const pl_status status = unlink(probe) == 0 ? PL_OK : pl_fail_errno(error, errno, "removing '%s'", probe);
+    interrupt_keep(probe);
+    return status;
 }
 
 pl_status beffio_config_check(const struct beffio_config *config, struct pl_error *error)

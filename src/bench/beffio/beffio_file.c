@@ -1,8 +1,9 @@
 #include "bench/beffio/beffio_file.h"
 
+#include "base/interrupt.h"
+#include "base/remove.h"
 #include "mpi/coll.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -160,28 +161,11 @@ pl_status beffio_file_close_coll(struct beffio_file *file, struct pl_error *erro
     return code == MPI_SUCCESS ? PL_OK : coll_fail_mpi(error, code, "closing '%s'", file->name);
 }
 
-/* An MPI keeps the shared pointer in a file beside ours, ".NAME.shfp..." or "NAME.lockedfile...", and a killed run
- * leaves it there. */
-static void remove_pointer_files(const struct beffio_file *file)
-{
-    const char *slash = strrchr(file->name, '/'), *name = slash + 1;
-    char folder[PATH_MAX];
-    snprintf(folder, sizeof folder, "%.*s", (int)(name - file->name), file->name);
-    DIR *list = opendir(folder);
-    const struct dirent *entry;
-    while (list && (entry = readdir(list)) != NULL)
-        if (strncmp(entry->d_name + (entry->d_name[0] == '.'), name, strlen(name)) == 0)
-            unlinkat(dirfd(list), entry->d_name, 0);
-    if (list)
-        closedir(list);
-}
-
 void beffio_file_remove(const struct beffio_file *file)
 {
     if (file->type == 2 || file->rank == 0)
-        unlink(file->name);
-    if (file->type == 1 && file->rank == 0)
-        remove_pointer_files(file);
+        remove_quietly(file->name); /* with what an MPI keeps beside it for the shared pointer of type 1 */
+    interrupt_keep(file->name);
 }
 
 void beffio_file_cool(const struct beffio_file *file)

@@ -1,5 +1,6 @@
 #include "bench/beffio/beffio_type.h"
 
+#include "base/interrupt.h"
 #include "base/notes.h"
 #include "measure/info.h"
 #include "measure/sample.h"
@@ -8,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* One type while it is measured. */
 struct turn {
@@ -338,6 +340,49 @@ static void close_failed_coll(struct turn *turn)
         beffio_file_remove(&turn->file);
 }
 
+/* ---- a file that was removed when the run before was interrupted ---- */
+
+/* Has that run written something to it, and is it gone? The same on all ranks. */
+static bool is_lost_coll(const struct turn *turn)
+{
+    int gone = 0, anywhere = 0;
+    if (found(turn, BEFFIO_WRITE, beffio_type_first(turn->file.type)))
+        gone = access(turn->file.name, F_OK) != 0;
+    MPI_Allreduce(&gone, &anywhere, 1, MPI_INT, MPI_MAX, turn->stage->comm);
+    return anywhere;
+}
+
+/* As many calls as were measured, with the same data; not measured. */
+static pl_status fill_pattern_coll(struct turn *turn, int pattern, enum beffio_method method, struct pl_error *error,
+                                   struct coll_verdict *ret_verdict)
+{
+    const struct beffio_result *measured = found(turn, method, pattern);
+    struct beffio_loop loop = loop_of(turn, pattern);
+    if (!measured || measured->calls == 0)
+        return PL_OK;
+    loop.method = method;
+    loop.plan = (struct beffio_loop_plan){.limit_s = INFINITY, .pace_s = 1, .most_calls = measured->calls};
+    loop.folder = turn->stage->config->paths[turn->stage->path];
+    pl_status status = beffio_file_position_coll(&turn->file, &turn->layout, pattern, error);
+    status = coll_agree_coll(turn->stage->comm, status, error, ret_verdict);
+    return status == PL_OK ? beffio_loop_coll(&loop, error, ret_verdict) : status;
+}
+
+static pl_status fill_again_coll(struct turn *turn, struct pl_error *error, struct coll_verdict *ret_verdict)
+{
+    const int type = turn->file.type;
+    pl_status status = beffio_file_open_coll(&turn->file, BEFFIO_WRITE, &turn->layout, error);
+    status = coll_agree_coll(turn->stage->comm, status, error, ret_verdict);
+    for (int p = beffio_type_first(type); p < beffio_type_end(type) && status == PL_OK; p++) {
+        status = fill_pattern_coll(turn, p, BEFFIO_WRITE, error, ret_verdict);
+        if (status == PL_OK)
+            status = fill_pattern_coll(turn, p, BEFFIO_REWRITE, error, ret_verdict);
+    }
+    if (status == PL_OK)
+        status = coll_agree_coll(turn->stage->comm, beffio_file_close_coll(&turn->file, error), error, ret_verdict);
+    return status;
+}
+
 pl_status beffio_type_run_coll(struct beffio_stage *stage, int type, struct pl_error *error)
 {
     struct turn turn = {.stage = stage,
@@ -357,6 +402,13 @@ pl_status beffio_type_run_coll(struct beffio_stage *stage, int type, struct pl_e
                                         &failure);
     if (coll_agree_coll(stage->comm, status, &failure, &verdict) != PL_OK)
         return record_no_file_coll(&turn, &verdict, error);
+    if (!stage->config->keep)
+        interrupt_remove(turn.file.name);
+    if (is_lost_coll(&turn) && fill_again_coll(&turn, &failure, &verdict) != PL_OK) {
+        status = record_no_file_coll(&turn, &verdict, error);
+        close_failed_coll(&turn);
+        return status;
+    }
     if (stage->config->cold && stage->method != BEFFIO_WRITE)
         beffio_file_cool(&turn.file);
     MPI_Barrier(stage->comm);

@@ -5,6 +5,7 @@
 #include "base/rng.h"
 #include "measure/environment.h"
 #include "measure/place.h"
+#include "measure/testfile.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -57,6 +58,8 @@ pl_status gpfs_place_init_coll(struct gpfs_place *place, MPI_Comm comm, const st
     if (status == PL_OK && !is_ready)
         status = gpfs_data_remove(place, error);
     status = coll_agree_coll(comm, status, error, ret_verdict);
+    if (status == PL_OK && place->rank != 0)
+        testfile_watch(config->file, config->keep);
     return status == PL_OK && !is_ready ? gpfs_place_mend_coll(place, error, ret_verdict) : status;
 }
 

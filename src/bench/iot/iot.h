@@ -97,6 +97,9 @@ void iot_note_hints(struct iot_run *run, MPI_File file);
  * and long enough. Local. */
 pl_status iot_clear_file(const struct iot_run *run, struct pl_error *error);
 
+/* For ranks but the first, before they open what that one looks after: an interrupted run removes it. */
+void iot_watch_file(const struct iot_run *run);
+
 /* The file's name without the driver prefix that MPI-IO allows ("ufs:/scratch/x"). */
 const char *iot_local_path(const char *filename);
 

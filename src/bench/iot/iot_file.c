@@ -7,6 +7,7 @@
 pl_status iot_file_open_coll(struct iot_run *run, MPI_Comm comm, MPI_File *ret_file, struct pl_error *error)
 {
     const int mode = run->set.write_bytes > 0 ? MPI_MODE_RDWR | MPI_MODE_CREATE : MPI_MODE_RDONLY;
+    iot_watch_file(run);
     const int code = MPI_File_open(comm, run->filename, mode, run->info, ret_file);
     if (code != MPI_SUCCESS)
         return coll_fail_mpi(error, code, "opening '%s'", run->filename);

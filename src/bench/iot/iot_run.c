@@ -1,4 +1,5 @@
 /* What tests of every class use while they run. */
+#include "base/interrupt.h"
 #include "base/notes.h"
 #include "base/units.h"
 #include "bench/iot/iot.h"
@@ -171,11 +172,15 @@ static pl_status check_place(const struct iot_run *run, const char *path, struct
     struct stat info;
     if (lstat(path, &info) == 0)
         return PL_OK; /* a device, or a link to where nothing is yet */
+    interrupt_hold();
     const int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    if (fd < 0)
-        return pl_fail_errno(error, errno, "making '%s'", run->filename);
-    close(fd);
-    return remove(path) == 0 ? PL_OK : pl_fail_errno(error, errno, "removing '%s'", run->filename);
+    pl_status status = fd < 0 ? pl_fail_errno(error, errno, "making '%s'", run->filename) : PL_OK;
+    if (fd >= 0)
+        close(fd);
+    if (fd >= 0 && remove(path) != 0)
+        status = pl_fail_errno(error, errno, "removing '%s'", run->filename);
+    interrupt_release();
+    return status;
 }
 
 pl_status iot_clear_file(const struct iot_run *run, struct pl_error *error)
@@ -187,6 +192,12 @@ pl_status iot_clear_file(const struct iot_run *run, struct pl_error *error)
     if (status == PL_OK)
         status = check_space(run, path, error);
     return status == PL_OK ? check_place(run, path, error) : status;
+}
+
+void iot_watch_file(const struct iot_run *run)
+{
+    if (run->set.write_bytes > 0 && run->rank != 0)
+        testfile_watch(iot_local_path(run->filename), spec_is_true(run->block, "keep"));
 }
 
 pl_status iot_check_memory(const struct iot_run *run, struct pl_error *error)

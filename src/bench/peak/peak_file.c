@@ -1,11 +1,10 @@
 #include "bench/peak/peak_file.h"
 
-#include "base/path.h"
+#include "base/interrupt.h"
 #include "base/rng.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,37 +13,6 @@
 enum { PAGE = 4096, STAMP = sizeof(uint64_t) };
 
 /* ---- the file ---- */
-
-/* A killed run must not leave a file of twice the memory behind; the handler may only call what is safe in one. */
-static char removed_path[PATH_MAX];
-static const int ENDING[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
-enum { ENDINGS = sizeof ENDING / sizeof ENDING[0] };
-
-static void remove_and_end(int number)
-{
-    unlink(removed_path);
-    raise(number); /* by default again: SA_RESETHAND */
-}
-
-static struct sigaction before_us[ENDINGS];
-
-/* A signal that is ignored, as under nohup, stays ignored. */
-static void watch_signals(const char *path)
-{
-    const struct sigaction ours = {.sa_handler = remove_and_end, .sa_flags = SA_RESETHAND | SA_NODEFER};
-    snprintf(removed_path, sizeof removed_path, "%s", path);
-    for (int i = 0; i < ENDINGS; i++) {
-        sigaction(ENDING[i], NULL, &before_us[i]);
-        if (before_us[i].sa_handler != SIG_IGN)
-            sigaction(ENDING[i], &ours, NULL);
-    }
-}
-
-static void unwatch_signals(void)
-{
-    for (int i = 0; i < ENDINGS; i++)
-        sigaction(ENDING[i], &before_us[i], NULL);
-}
 
 static bool fill_buffer(struct peak_file *file, int64_t bytes)
 {
@@ -67,10 +35,13 @@ pl_status peak_file_open(struct peak_file *file, const char *directory, bool dir
         return pl_fail(error, PL_E_BAD_FILE, "'%s' is too long a name", directory);
     if (!fill_buffer(file, largest_request))
         return pl_fail_errno(error, ENOMEM, "taking %lld bytes for requests", (long long)largest_request);
+    interrupt_hold();
     file->fd = open(file->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | (direct ? O_DIRECT : 0), 0600);
+    if (file->fd >= 0)
+        interrupt_remove(file->path); /* a killed run must not leave a file of twice the memory behind */
+    interrupt_release();
     if (file->fd < 0)
         return pl_fail_errno(error, errno, "making '%s'", file->path);
-    watch_signals(file->path);
     return PL_OK;
 }
 
@@ -79,7 +50,7 @@ void peak_file_close(struct peak_file *file)
     if (file->fd >= 0) {
         close(file->fd);
         unlink(file->path);
-        unwatch_signals();
+        interrupt_keep(file->path);
     }
     free(file->buffer);
     *file = (struct peak_file){.fd = -1};

@@ -1,5 +1,7 @@
 #include "bench/peak/peak_meta.h"
 
+#include "base/interrupt.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -16,9 +18,14 @@ pl_status peak_meta_begin(struct peak_meta *meta, const char *directory, struct 
     gethostname(host, sizeof host - 1);
     const int length = snprintf(meta->path, sizeof meta->path, "%s/piolet-peak-meta.%s.%d", directory, host,
                                 (int)getpid());
-    if (length < (int)sizeof meta->path - NAME_MAX_CHARS && mkdir(meta->path, 0700) == 0)
-        return PL_OK;
+    interrupt_hold();
+    const bool made = length < (int)sizeof meta->path - NAME_MAX_CHARS && mkdir(meta->path, 0700) == 0;
     const int failed = errno;
+    if (made)
+        interrupt_remove(meta->path);
+    interrupt_release();
+    if (made)
+        return PL_OK;
     meta->path[0] = '\0';
     return pl_fail_errno(error, failed, "making a directory in '%s'", directory);
 }
@@ -37,6 +44,7 @@ void peak_meta_end(struct peak_meta *meta)
     for (int64_t i = 0; i < meta->files; i++)
         unlink(name_of(meta, i, path)); /* those that are gone are gone */
     rmdir(meta->path);
+    interrupt_keep(meta->path);
     meta->path[0] = '\0';
 }
 

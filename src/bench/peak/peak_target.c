@@ -1,5 +1,6 @@
 #include "bench/peak/peak_target.h"
 
+#include "base/interrupt.h"
 #include "base/units.h"
 #include "measure/devices.h"
 #include "measure/place.h"
@@ -56,12 +57,15 @@ static int try_direct(const char *directory, int64_t request_bytes)
 {
     char path[PATH_MAX];
     snprintf(path, sizeof path, "%s/piolet-peak-probe.%d", directory, (int)getpid());
+    interrupt_remove(path);
     const int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_DIRECT | O_CLOEXEC, 0600);
     int failed = fd < 0 ? errno : 0;
     if (fd < 0 && failed == EINVAL)
         unlink(path); /* some make the file before they refuse */
-    if (fd < 0)
+    if (fd < 0) {
+        interrupt_keep(path);
         return failed;
+    }
     void *buffer = aligned_alloc(PAGE, (size_t)(request_bytes + PAGE - 1) / PAGE * PAGE);
     if (!buffer)
         failed = ENOMEM;
@@ -70,6 +74,7 @@ static int try_direct(const char *directory, int64_t request_bytes)
     free(buffer);
     close(fd);
     unlink(path);
+    interrupt_keep(path);
     return failed;
 }
 

@@ -3,6 +3,7 @@
 #include "bench/piobench/piobench_run.h"
 
 #include "base/blockfile.h"
+#include "base/interrupt.h"
 #include "base/notes.h"
 #include "base/rng.h"
 #include "bench/piobench/piobench_trial.h"

@@ -54,6 +54,8 @@ pl_status piobench_place_init_coll(struct piobench_place *place, MPI_Comm comm, 
     status = coll_agree_coll(comm, status, error, ret_verdict);
     if (status != PL_OK)
         return status;
+    if (place->rank != 0)
+        testfile_watch(config->file, config->keep);
     place->file_seed = rng_at((uint64_t)config->seed, (uint64_t)cell->file_bytes);
     return coll_agree_coll(comm, piobench_data_write_file(place, place->file_seed, error), error, ret_verdict);
 }

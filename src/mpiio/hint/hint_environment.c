@@ -90,7 +90,7 @@ static void note_unknown(struct hints *hints, const char *name)
 {
     enum { ROWS_MAX = 100 };
     const char *names[ROWS_MAX + 1];
-    char what[128];
+    char what[96];
     int count = 0;
     while (count < ROWS_MAX && hint_row_at(count)) {
         names[count] = hint_row_at(count)->name;
