@@ -16,8 +16,8 @@
 #include <signal.h>
 #include <stdbool.h>
 
-/* For main(), first of all. `program` stands before the line; it is not copied. */
-void interrupt_start(const char *program);
+/* For main(), first of all. `name`, as "piolet run", stands before the line; it is not copied. */
+void interrupt_start(const char *name);
 
 /* This process prints no line: it is one of several ranks, or who started it prints one. */
 void interrupt_be_silent(void);

@@ -92,7 +92,7 @@ interrupted()
     kill -INT "$survey"
     wait "$survey" || status=$?
     [ "$status" -eq 130 ] || fail "exit status $status: $(cat three.log)"
-    expect_in three.log "Interrupted"
+    expect_in three.log "piolet survey: interrupted; what was measured is kept in 'three'"
     expect_in three.log "plain UNIX, one process"
     expect_in three/steps.txt "curves: interrupted"
     ! pgrep -f "$place/piolet-survey" >"$OUT" || fail "processes are left: $(cat "$OUT")"
