@@ -419,7 +419,7 @@ static int copy_bytes(int from, int to, off_t bytes)
 /* The whole content is there, and its room is taken before the first old byte goes. */
 static int write_in_place(const struct output *output)
 {
-    struct stat new;
+    struct stat new = {0};
     const int to = open(output->target, O_WRONLY | O_CLOEXEC);
     int failed = to < 0 || fstat(output->fd, &new) != 0 ? errno : 0;
     if (!failed && new.st_size > 0 && fallocate(to, FALLOC_FL_KEEP_SIZE, 0, new.st_size) != 0 &&

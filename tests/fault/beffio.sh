@@ -70,5 +70,7 @@ ulimit -S -f unlimited
 
 # Results that cannot be written stop all ranks.
 mkdir nothing
-expect_exit 1 mpirun_n 2 "$PIOLET" beffio -T 1 --memory-node 256m -o nothing
+expect_exit 2 mpirun_n 2 "$PIOLET" beffio -T 1 --memory-node 256m -o nothing
 expect_in "$ERR" "nothing"
+expect_exit 1 mpirun_n 2 "$PIOLET" beffio -T 0.5 --memory-node 256m -o /dev/full
+expect_in "$ERR" "/dev/full"

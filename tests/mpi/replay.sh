@@ -152,7 +152,7 @@ sed '/^set_view/s/contiguous/continuous/; /^end-steps/s/[^ ]*$/-/' bt.model >typ
 refused "this is no datatype" type.model --on target
 sed '/^set_view/s/filetype=[^)]*/filetype=\\x22struct([1 .../; /^end-steps/s/[^ ]*$/-/' bt.model >long.model
 refused "ends in '...'" long.model --on target
-sed '/^comm ranks=0-3 collectives=4/s/0-3/0-2/; /^end-steps/s/[^ ]*$/-/' bt.model >wait.model
+sed '0,/^comm ranks=0-3/s//comm ranks=0-2/; /^end-steps/s/[^ ]*$/-/' bt.model >wait.model
 refused "wait for each other for ever" wait.model --on target
 sed '0,/^open ranks=0-3/s//open ranks=0-2/; /^end-steps/s/[^ ]*$/-/' bt.model >open.model
 sed -i '0,/processes=4/s//processes=3/' open.model
