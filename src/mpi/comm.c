@@ -40,7 +40,7 @@ static bool has_changed(void)
 
 /* ---- the end of a job ---- */
 
-static void end_job(int code)
+static _Noreturn void end_job(int code)
 {
     char host[256] = "?", words[MPI_MAX_ERROR_STRING + 1];
     int rank = -1;
@@ -52,9 +52,11 @@ static void end_job(int code)
             "(the others would wait for ever: the job ends)\n",
             rank, host, has_changed() ? ", and this one has become another user since MPI_Init" : "", words);
     real.Abort(MPI_COMM_WORLD, EXIT_FAILURE);
+    abort(); /* it does not come back */
 }
 
 /* MPI wants the dots. */
+// NOLINTNEXTLINE(readability-non-const-parameter): MPI's type
 static void on_failure(MPI_Comm *comm, int *code, ...)
 {
     (void)comm;

@@ -23,6 +23,10 @@ enum {
     SPACE_PART = 4  /* and this one of a rank's address space */
 };
 
+/* MPICH 4.0.2 maps 4.2 MiB for each rank of the node with which it exchanges more than the shortest messages; where it
+ * cannot, they are lost without an error. */
+static const uint64_t MPI_SPACE = (uint64_t)6 << 20, MPI_SPACE_EACH = PIOLET_IS_OPENMPI ? 0 : (uint64_t)17 << 18;
+
 /* What the first rank of a node tells the others of it. */
 struct invitation {
     int64_t pid, fd;  /* fd < 0: it is not there */
@@ -128,13 +132,15 @@ static void join_segment(struct node *node, const size_t *sizes, const struct in
 /* ---- a node ---- */
 
 /* The first of the sizes that is a small part of what is left; the last one is asked for in any case. */
-static int64_t first_affordable(const size_t *sizes, int count, bool leads)
+static int first_affordable(struct node *node, const size_t *sizes, int count)
 {
-    const uint64_t space = address_space_left() / SPACE_PART;
-    const uint64_t group = leads ? cgroup_memory_left() / GROUP_PART : UINT64_MAX;
+    const uint64_t space = address_space_left(), group = node->rank == 0 ? cgroup_memory_left() : UINT64_MAX;
+    const uint64_t each = group == UINT64_MAX ? group : group / (uint64_t)node->size;
     int i = 0;
-    while (i + 1 < count && (sizes[i] > space || sizes[i] > group))
+    while (i + 1 < count && (sizes[i] > space / SPACE_PART || sizes[i] > group / GROUP_PART))
         i++;
+    node->left = space < each ? space : each;
+    node->scarce = space < MPI_SPACE + MPI_SPACE_EACH * (uint64_t)(node->size - 1);
     return i;
 }
 
@@ -150,7 +156,7 @@ static int64_t reduce_coll(int64_t mine, MPI_Op op, MPI_Comm comm, int64_t other
 static void share_coll(struct node *node, const size_t *sizes, int count, MPI_Comm comm, int comm_rank)
 {
     struct invitation invitation = {.fd = -1, .attached = -1, .leader = comm_rank};
-    node->choice = (int)reduce_coll(first_affordable(sizes, count, node->rank == 0), MPI_MAX, comm, 0);
+    node->choice = (int)reduce_coll(first_affordable(node, sizes, count), MPI_MAX, comm, 0);
     if (node->rank == 0)
         found_segment(node, sizes, count, &invitation);
     MPI_Request request;
@@ -173,14 +179,15 @@ static void share_coll(struct node *node, const size_t *sizes, int count, MPI_Co
 
 static void count_nodes_coll(struct node *node, MPI_Comm comm)
 {
-    const int64_t mine[3] = {node->rank == 0, node->segment ? 0 : 1, node->refused};
-    int64_t sum[3] = {0, 1, 0};
+    const int64_t mine[4] = {node->rank == 0, node->segment ? 0 : 1, node->refused, node->scarce};
+    int64_t sum[4] = {0, 1, 0, 0};
     MPI_Request request;
-    if (real.Iallreduce(mine, sum, 3, MPI_INT64_T, MPI_SUM, comm, &request) == MPI_SUCCESS)
+    if (real.Iallreduce(mine, sum, 4, MPI_INT64_T, MPI_SUM, comm, &request) == MPI_SUCCESS)
         wait_request(&request);
     node->count = (int)sum[0];
     node->everywhere = sum[1] == 0;
     node->refused = sum[2] > 0;
+    node->scarce = sum[3] > 0;
     node->alone = sum[0] == 1 && sum[1] == 0;
     if (node->everywhere && !node->alone)
         node->choice = (int)reduce_coll(node->choice, MPI_MAX, comm, node->choice);
@@ -189,7 +196,7 @@ static void count_nodes_coll(struct node *node, MPI_Comm comm)
 /* Nobody to share with. */
 static void stand_alone(struct node *node, const size_t *sizes, int count)
 {
-    for (int i = (int)first_affordable(sizes, count, true); i < count && !node->segment; i++) {
+    for (int i = first_affordable(node, sizes, count); i < count && !node->segment; i++) {
         void *memory = mmap(NULL, sizes[i], PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
         node->segment = memory == MAP_FAILED ? NULL : memory;
         node->bytes = sizes[i];
@@ -221,7 +228,7 @@ static int split_coll(MPI_Comm comm, int comm_rank, MPI_Comm *ret_node)
 
 void node_open_coll(MPI_Comm comm, int comm_rank, int comm_size, const size_t *sizes, int count, struct node *ret_node)
 {
-    *ret_node = (struct node){.size = 1, .count = 1};
+    *ret_node = (struct node){.size = 1, .count = 1, .left = UINT64_MAX};
     if (comm_size == 1) {
         stand_alone(ret_node, sizes, count);
         return;

@@ -7,6 +7,7 @@
 #include <mpi.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct node {
     int rank, size;  /* within the node */
@@ -18,6 +19,9 @@ struct node {
     void *segment;   /* NULL where these ranks cannot share memory: they use messages */
     size_t bytes;
     bool attached; /* how it is given back: shmdt(2), not munmap(2) */
+    uint64_t left; /* memory that this rank may count on: of its address space and, on a node's first rank, of what the
+                    * control group leaves to each rank of the node */
+    bool scarce;   /* some rank has too little address space for the MPI's messages to all ranks of its node */
     int choice;    /* the size that every node has: sizes[choice] bytes at least; where `everywhere` holds */
 };
 

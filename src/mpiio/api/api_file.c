@@ -310,6 +310,17 @@ static void add_maps(struct file *file, MPI_Info info)
     real.Info_set(info, "piolet_map_share", text);
 }
 
+/* Less than the program asked for, where that is so. */
+static void add_memory(const struct file *file, MPI_Info info)
+{
+    char text[HINT_TEXT_MAX];
+    if (hints_values(file->hints)->cb_buffer_size <= file->values.cb_buffer_size)
+        return;
+    snprintf(text, sizeof text, "little is left to a rank: collective buffers have %lld bytes",
+             (long long)file->values.cb_buffer_size);
+    real.Info_set(info, "piolet_memory", text);
+}
+
 /* What the engine decided, beside what it was told. */
 static void add_decisions(struct file *file, MPI_Info info)
 {
@@ -331,6 +342,7 @@ static void add_decisions(struct file *file, MPI_Info info)
         real.Info_set(info, "piolet_shipping", shipping);
     add_prefetch(file, info);
     add_maps(file, info);
+    add_memory(file, info);
 }
 
 int MPI_File_get_info(MPI_File fh, MPI_Info *info)

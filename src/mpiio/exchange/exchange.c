@@ -1,4 +1,5 @@
 #include "mpiio/exchange/exchange.h"
+#include "base/address_space.h"
 
 #include "mpi/real.h"
 #include "mpiio/cover/cover.h"
@@ -73,6 +74,9 @@ static void lay_out(struct exchange *exchange, struct cutter *cutter)
         lay_out_agent(exchange, cutter);
 }
 
+/* What must be left to the MPI for messages: without it they are lost, and ranks wait for them for ever. */
+static const uint64_t SPACE_LEAST = (uint64_t)6 << 20;
+
 static pl_status take_memory(struct exchange *exchange, struct pl_error *error)
 {
     struct exchange_memory *memory = exchange->memory;
@@ -81,8 +85,10 @@ static pl_status take_memory(struct exchange *exchange, struct pl_error *error)
     if (cutter.used > memory->capacity) {
         exchange_memory_clear(memory);
         memory->bytes = mem_alloc(cutter.used);
-        if (!memory->bytes)
+        if (!memory->bytes || address_space_left() < SPACE_LEAST) {
+            exchange_memory_clear(memory);
             return pl_fail(error, PL_E_NOMEM, "no memory for the %zu bytes of a collective access", cutter.used);
+        }
         memory->capacity = cutter.used;
     }
     cutter = (struct cutter){.base = memory->bytes};

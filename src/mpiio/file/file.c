@@ -126,6 +126,7 @@ static void choose(struct file *file, const struct agree *agree, int first)
                                          .atomic = file->atomic,
                                          .shares = file->ring != NULL,
                                          .refused = file->node.refused,
+                                         .scarce = file->node.scarce,
                                          .hints = &file->values};
     file_choose(file, &facts);
     const bool gaps = agree_least(agree, first + CONTIGUOUS) == 0 || file->writing->exchanges;
@@ -173,6 +174,13 @@ void file_check_strategy(struct hints *hints, const char *keep)
     hints_reject(hints, "piolet_strategy", keep, allowed);
 }
 
+void file_take_values(struct file *file)
+{
+    file->values = *hints_values(file->hints);
+    if (file->values.cb_buffer_size > file->buffer_most)
+        file->values.cb_buffer_size = file->buffer_most;
+}
+
 /* Local. True where something that ranks do together changes by it. */
 static bool update_hints(struct file *file, MPI_Info info, struct pl_error *error)
 {
@@ -189,13 +197,13 @@ static pl_status share_hints_coll(struct file *file, struct pl_error *error)
     char before[sizeof file->values.strategy];
     memcpy(before, file->values.strategy, sizeof before);
     hints_share_coll(file->hints, file->comm);
-    file->values = *hints_values(file->hints);
+    file_take_values(file);
     if (choose_again_coll(file, error) != PL_OK || ship_update_coll(file, error) == PL_OK)
         return error->status;
     /* Agents still hold what they could not store: as long as they do, everything goes through them. */
     struct pl_error none = {0};
     hints_set(file->hints, "piolet_strategy", before, HINT_INFO);
-    file->values = *hints_values(file->hints);
+    file_take_values(file);
     choose_again_coll(file, &none);
     return error->status;
 }
@@ -203,7 +211,7 @@ static pl_status share_hints_coll(struct file *file, struct pl_error *error)
 pl_status file_set_strategy_coll(struct file *file, const char *name, struct pl_error *error)
 {
     hints_set(file->hints, "piolet_strategy", name, HINT_INFO);
-    file->values = *hints_values(file->hints);
+    file_take_values(file);
     return choose_again_coll(file, error);
 }
 

@@ -67,6 +67,7 @@ struct file {
     bool lock_writes;                      /* some rank may sieve its writes */
     int64_t sequence;                      /* collective data accesses so far */
     struct exchange_memory memory;
+    int64_t buffer_most; /* for values.cb_buffer_size, agreed when the file was opened: little memory may be left */
     struct prefetch_memory prefetch; /* of this rank's own accesses */
     struct ship *ship;               /* data shipping; NULL: nobody has asked for it. See ship.h */
     pthread_rwlock_t ship_lock;      /* held by whoever ships; who changes it waits for them */
@@ -88,6 +89,9 @@ enum { FILE_MAGIC = 0x9f10fe71 };
  * the arguments here. With the hint piolet_impl=system only `is_system` is set up. */
 pl_status file_open_coll(MPI_Comm comm, const char *name, int amode, MPI_Info info, const struct pl_error *own,
                          struct file *file, struct pl_error *error);
+
+/* Puts the hints in force, after they have changed; the same on all ranks. */
+void file_take_values(struct file *file);
 
 /* Closes in any case; what failed is told. */
 pl_status file_close_coll(struct file *file, struct pl_error *error);

@@ -35,7 +35,7 @@ static pl_status agree_on_arguments_coll(struct file *file, struct pl_error *err
         return pl_fail(error, PL_E_NOT_SAME, "the ranks give different access modes");
     if (agree_least(&agree, DIGEST) != -agree_least(&agree, DIGEST_MOST))
         hints_share_coll(file->hints, file->comm); /* what makes ranks work together must not differ: rank 0's hold */
-    file->values = *hints_values(file->hints);
+    file_take_values(file);
     file->develop = file->size > 1 && agree_least(&agree, DEVELOP) < 0;
     return PL_OK;
 }
@@ -172,6 +172,7 @@ static void choose_first(struct file *file)
                                          .monotone = true,
                                          .shares = file->ring != NULL,
                                          .refused = file->node.refused,
+                                         .scarce = file->node.scarce,
                                          .hints = &file->values};
     file_choose(file, &facts);
     file->lock_writes = file_may_sieve_writes(file) && file->writing->exchanges;
@@ -224,6 +225,16 @@ static void open_log(struct file *file)
                          file->name); /* the launcher's: the same for a job, another for the next */
 }
 
+/* An exchange by messages takes up to 17 times as much on an aggregator: not much more than a quarter of what is left.
+ */
+static int64_t buffer_affordable(const struct node *node)
+{
+    const uint64_t part = node->left / 64, least = 64 << 10;
+    if (part > INT64_MAX / 2)
+        return INT64_MAX;
+    return (int64_t)(part > least ? part : least);
+}
+
 static pl_status open_ours_coll(struct file *file, struct pl_error *error)
 {
     bool created;
@@ -235,9 +246,9 @@ static pl_status open_ours_coll(struct file *file, struct pl_error *error)
     if (file->rank != 0)
         open_plain(file, file->name, 0, 0, error);
     set_up_rest_coll(file, size, error);
+    enum { OFFERS, MAP_BYTES, BUFFER, VALUES };
     struct agree agree;
-    enum { OFFERS, MAP_BYTES, VALUES };
-    int64_t values[VALUES] = {0};
+    int64_t values[VALUES] = {[BUFFER] = buffer_affordable(&file->node)};
     if (error->status == PL_OK) {
         values[OFFERS] = file_offer_auxiliary(file, offer_place(file)) ? -1 : 0;
         values[MAP_BYTES] = file_map_budget(file);
@@ -247,6 +258,8 @@ static pl_status open_ours_coll(struct file *file, struct pl_error *error)
         return error->status;
     }
     file_map_apply(file, agree_least(&agree, MAP_BYTES));
+    file->buffer_most = agree_least(&agree, BUFFER);
+    file_take_values(file);
     if (agree_least(&agree, OFFERS) < 0)
         file_join_auxiliary_coll(file, offer_place(file));
     if (file->amode & MPI_MODE_APPEND)
@@ -261,6 +274,7 @@ pl_status file_open_coll(MPI_Comm comm, const char *name, int amode, MPI_Info in
                          struct file *file, struct pl_error *error)
 {
     file->amode = amode;
+    file->buffer_most = INT64_MAX;
     file->system = MPI_FILE_NULL;
     file->shared.window = MPI_WIN_NULL;
     pthread_mutex_init(&file->lock, NULL);

@@ -1,9 +1,9 @@
 #include "mpiio/pool/pool.h"
 
+#include "base/thread.h"
 #include "mpi/wait.h"
 
 #include <pthread.h>
-#include <signal.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -53,15 +53,11 @@ static void *serve(void *unused)
     return NULL;
 }
 
-/* Under the lock. Signals belong to the program's own threads. */
+/* Under the lock. */
 static void start_thread(void)
 {
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    if (pthread_create(&threads[running], NULL, serve, NULL) == 0)
+    if (thread_start(&threads[running], serve, NULL))
         running++;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
 /* Under the lock: it is found out once. */

@@ -7,6 +7,7 @@
 #include "mpi/node.h"
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 /* There are two words. One is in force; the other is where rank 0 prepares the next value, which holds when all have
@@ -18,6 +19,7 @@ struct shared {
     MPI_Win window;
     int64_t *window_words;
     struct shared_server *server; /* in the place of the window */
+    bool missing;                 /* there is none of these: whoever uses the pointer gets an error */
 };
 
 enum { SHARED_BYTES = 64 }; /* what it needs of the segment: a cache line of its own */

@@ -1,5 +1,6 @@
 #include "mpiio/shared/shared_server.h"
 
+#include "base/thread.h"
 #include "mpi/agree.h"
 #include "mpi/comm.h"
 #include "mpi/real.h"
@@ -9,7 +10,6 @@
 #include "mpiio/mem.h"
 
 #include <pthread.h>
-#include <signal.h>
 #include <stdatomic.h>
 
 enum { TAG_WISH = 0, TAG_FIRST = 1, TAGS = 16384 }; /* an answer has the tag that was asked for */
@@ -87,14 +87,9 @@ static void *serve(void *arg)
     return NULL;
 }
 
-/* Signals belong to the program's own threads. */
 static bool start_thread(struct shared_server *server)
 {
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    server->runs = pthread_create(&server->thread, NULL, serve, server) == 0;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    server->runs = thread_start(&server->thread, serve, server);
     return server->runs;
 }
 

@@ -1,5 +1,6 @@
 #include "mpiio/ship/ship_agent.h"
 
+#include "base/thread.h"
 #include "mpi/wait.h"
 #include "mpiio/mem.h"
 #include "mpiio/ship/ship_combine.h"
@@ -7,7 +8,6 @@
 
 #include <linux/futex.h>
 #include <pthread.h>
-#include <signal.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -163,17 +163,6 @@ static void *serve(void *arg)
 
 /* ---- starting and ending ---- */
 
-/* Signals belong to the program's own threads. */
-static bool start_thread(struct ship_agent *agent)
-{
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    const bool started = pthread_create(&agent->thread, NULL, serve, agent) == 0;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return started;
-}
-
 static void give_back(struct ship_agent *agent)
 {
     pthread_mutex_destroy(&agent->busy);
@@ -197,7 +186,7 @@ pl_status ship_agent_new(const struct ship_agent_setup *setup, struct ship_agent
         agent->combine.prefetch = setup->prefetch;
         agent->combine.block_bytes = setup->block_bytes;
         agent->combine.together = setup->together;
-        if (!start_thread(agent))
+        if (!thread_start(&agent->thread, serve, agent))
             pl_fail(error, PL_E_SYSTEM, "the system starts no thread for an agent");
     }
     if (error->status != PL_OK) {

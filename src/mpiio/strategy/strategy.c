@@ -55,6 +55,8 @@ struct strategy_choice strategy_choose(const struct strategy_facts *facts)
     if (facts->refused)
         return alone("a rank has become another user: the MPI may not move data to or from it");
     const struct strategy *named = strategy_find(hints->strategy);
+    if (facts->scarce && (!facts->shares || (named && named != &strategy_ring)))
+        return alone("a rank has too little address space for messages");
     if (named)
         return pinned(facts, named);
     if (facts->ranks == 1)

@@ -97,6 +97,7 @@ struct strategy_facts {
     bool atomic;
     bool shares;  /* the ranks of each node share memory */
     bool refused; /* a rank may not open another's memory, as the MPI does for long messages */
+    bool scarce;  /* a rank has too little address space for them */
     const struct hint_values *hints;
 };
 /* What was chosen, and why: in words, of the library's own. `tune`: the strategy may find out by trying whether it is
