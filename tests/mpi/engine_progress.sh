@@ -77,6 +77,18 @@ for ((round = 0; round < ${PROGRESS_ROUNDS:-1}; round++)); do
     ran "${few[@]}"
 done
 
+# ---- other strategies, nodes of one rank, develop mode, auxiliary processes: what is stepped differs ----
+
+# shellcheck disable=SC2046
+if [ -z "${PIOLET_SANITIZE:-}" ]; then
+    export PIOLET_THREADS=multiple
+    PIOLET_NODE_RANKS=1 progress 2 thread --computing --strategy ring $(options --only Win_test Win_sync)
+    PIOLET_NODE_RANKS=1 progress 2 thread --computing --strategy shipping $(options --only Win_test Win_sync)
+    PIOLET_DEVELOP=1 progress 2 thread --computing --strategy cbx $(options --only Win_test Win_sync)
+    PIOLET_AUXILIARY=1 progress 2 thread --computing --strategy ring $(options --only Win_test Win_sync)
+    unset PIOLET_THREADS
+fi
+
 # ---- programs that ask for a thread level themselves; the engine does for them, with MPICH ----
 
 way=$([ "$PIOLET_MPI" = mpich ] && echo thread || echo hook)
@@ -108,7 +120,9 @@ for ranks in 2 3; do
     PIOLET_FAULTS='pwrite:*=ENOSPC' expect_exit 0 engine_run $ranks "$TMP/engine_progress" "$TMP/file.$$" --scene failures
     expect_exit 0 engine_run $ranks "$TMP/engine_progress" "$TMP/file.$$" --scene conversion
 done
-expect_exit 7 engine_run 2 "$TMP/engine_progress" "$TMP/file.$$" --scene exit
+for scene in exit abort; do
+    expect_exit 7 engine_run 2 "$TMP/engine_progress" "$TMP/file.$$" --scene $scene
+done
 
 # ---- the tracer before the engine ----
 

@@ -31,8 +31,10 @@ void pending_start_together(struct pending *pending);
 bool pending_step(void);
 bool pending_step_in_thread(void); /* the same, in a thread of ours */
 
-/* How many are under way, and a number that changes when a thread of the program steps them. */
+/* How many are under way; how many of them are collective, so that other ranks may wait for them; and a number that
+ * changes when a thread of the program steps them. */
 int pending_count(void);
+int pending_collectives(void);
 unsigned pending_turns(void);
 
 /* Until the file has no collective operation under way any more: every collective call on a file begins with it. */
