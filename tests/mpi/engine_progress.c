@@ -234,7 +234,7 @@ static int level_wanted(void)
     return -1; /* MPI_Init */
 }
 
-static void print_progress(void)
+static void print_progress(const char *when)
 {
     MPI_Info info;
     char value[MPI_MAX_INFO_VAL + 1] = "nothing";
@@ -243,7 +243,7 @@ static void print_progress(void)
     MPI_Info_get(info, "piolet_progress", MPI_MAX_INFO_VAL, value, &found);
     MPI_Info_free(&info);
     if (rank == 0)
-        printf("progress: %s\n", value);
+        printf("%s: %s\n", when, value);
 }
 
 /* MPI_Finalize is the last row: the request is freed, the file stays open, and the others come later. */
@@ -275,7 +275,7 @@ static void run_all(void)
 {
     static const struct row computing = {.name = "computing", .sit = compute, .release = nothing};
     open_file();
-    print_progress();
+    print_progress("progress");
     run_rows(ROWS_MESSAGE);
     run_rows(ROWS_COLLECTIVE);
     run_rows(ROWS_COMM);
@@ -283,6 +283,7 @@ static void run_all(void)
     run_rows(ROWS_FILE);
     if (has_option("--computing"))
         run_row(&computing);
+    print_progress("at the end");
     MPI_Allreduce(MPI_IN_PLACE, &failures, 1, MPI_INT, MPI_SUM, world);
     if (has_option("--only") ? is_named("--only", "Finalize") : !is_named("--without", "Finalize")) {
         finalize_row();

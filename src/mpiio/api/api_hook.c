@@ -185,7 +185,7 @@ void api_hook_enter(void)
     if (wake_thread())
         ring();
     else
-        pending_settle();
+        pending_settle(0.1);
 }
 
 void api_hook_leave(void)
@@ -295,16 +295,16 @@ static bool has_hook(void)
 }
 #endif
 
+#define HOOK       "hook: pending operations go on in calls of MPI that wait or test, since "
+#define CALLS      "calls: pending operations go on only in calls of MPI that the engine wraps, since "
+#define NO_THREADS "the MPI was not initialised with MPI_THREAD_MULTIPLE"
+#define NO_THREAD  "the system gave the engine no thread"
+
 const char *api_hook_describe(void)
 {
-    if (threads_allowed() && !hook_failed)
-        return "thread: a thread of the engine carries pending operations on";
-    if (has_hook())
-        return "hook: pending operations go on in calls of MPI that wait or test, since the MPI was not initialised "
-               "with MPI_THREAD_MULTIPLE";
+    if (!threads_allowed())
+        return has_hook() ? HOOK NO_THREADS : CALLS NO_THREADS;
     if (hook_failed)
-        return "calls: pending operations go on only in calls of MPI that the engine wraps, since the system gave it "
-               "no thread";
-    return "calls: pending operations go on only in calls of MPI that the engine wraps, since the MPI was not "
-           "initialised with MPI_THREAD_MULTIPLE";
+        return has_hook() ? HOOK NO_THREAD : CALLS NO_THREAD;
+    return "thread: a thread of the engine carries pending operations on";
 }

@@ -240,9 +240,8 @@ static double now_s(void)
     return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
 }
 
-void pending_settle(void)
+void pending_settle(double patience_s)
 {
-    const double patience_s = 0.1;
     struct wait_pace pace = {0};
     double moved_s = now_s();
     while (pending_count() > 0 && now_s() - moved_s < patience_s) {

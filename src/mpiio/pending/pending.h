@@ -43,7 +43,8 @@ void pending_drain(struct file *file);
 /* The same for all operations of the file: before it is closed. */
 void pending_finish(struct file *file);
 
-/* Until nothing is under way, or nothing moves for a while: before calls that cannot be interrupted. */
-void pending_settle(void);
+/* Until nothing is under way, or no operation has come to its end for so long: before calls that cannot be interrupted.
+ */
+void pending_settle(double patience_s);
 
 #endif
