@@ -1,6 +1,7 @@
 /* Does collective I/O go on whatever function of MPI a rank sits in or polls?
  *
- *   engine_progress FILE [--level LEVEL] [--only NAME]... [--without NAME]... [--computing] [--scene NAME]
+ *   engine_progress FILE [--level LEVEL] [--only NAME]... [--without NAME]... [--computing]
+ *                   [--strategy NAME] [--scene NAME]
  *
  * For each row, the last rank begins a collective write and goes into the function; the others begin theirs then, wait
  * for the end of it, which needs the last one, and only then do what lets it out. A rank that is still inside after a
@@ -67,6 +68,35 @@ static void make_board(void)
         unlink(name);
 }
 
+/* ---- options ---- */
+
+static int choices;
+static char **choice;
+
+static bool is_named(const char *option, const char *name)
+{
+    for (int i = 0; i + 1 < choices; i++)
+        if (strcmp(choice[i], option) == 0 && strcmp(choice[i + 1], name) == 0)
+            return true;
+    return false;
+}
+
+static bool has_option(const char *option)
+{
+    for (int i = 0; i < choices; i++)
+        if (strcmp(choice[i], option) == 0)
+            return true;
+    return false;
+}
+
+static const char *value_of(const char *option)
+{
+    for (int i = 0; i + 1 < choices; i++)
+        if (strcmp(choice[i], option) == 0)
+            return choice[i + 1];
+    return NULL;
+}
+
 /* ---- the write that needs every rank ---- */
 
 static MPI_File file;
@@ -78,7 +108,7 @@ static void open_file(void)
     MPI_Info info;
     MPI_Datatype type;
     MPI_Info_create(&info);
-    MPI_Info_set(info, "piolet_strategy", "twophase");
+    MPI_Info_set(info, "piolet_strategy", value_of("--strategy") ? value_of("--strategy") : "twophase");
     MPI_Info_set(info, "cb_buffer_size", "16384"); /* many rounds */
     if (MPI_File_open(world, path, MPI_MODE_CREATE | MPI_MODE_RDWR, info, &file) != MPI_SUCCESS)
         exit(4);
@@ -160,6 +190,8 @@ static void run_row(const struct row *row)
         run_other(row);
     if (row->clean)
         row->clean();
+    if (getenv("PIOLET_AUXILIARY")) /* stored later */
+        MPI_File_sync(file);
     MPI_Barrier(world);
     if (rank == 0)
         check_file();
@@ -178,35 +210,6 @@ static void compute(void)
 
 static void nothing(void)
 {
-}
-
-/* ---- the choice of rows ---- */
-
-static int choices;
-static char **choice;
-
-static bool is_named(const char *option, const char *name)
-{
-    for (int i = 0; i + 1 < choices; i++)
-        if (strcmp(choice[i], option) == 0 && strcmp(choice[i + 1], name) == 0)
-            return true;
-    return false;
-}
-
-static bool has_option(const char *option)
-{
-    for (int i = 0; i < choices; i++)
-        if (strcmp(choice[i], option) == 0)
-            return true;
-    return false;
-}
-
-static const char *value_of(const char *option)
-{
-    for (int i = 0; i + 1 < choices; i++)
-        if (strcmp(choice[i], option) == 0)
-            return choice[i + 1];
-    return NULL;
 }
 
 static void run_rows(const struct row *rows)
@@ -231,7 +234,7 @@ static int level_wanted(void)
     return -1; /* MPI_Init */
 }
 
-static void print_progress(void)
+static void print_progress(const char *when)
 {
     MPI_Info info;
     char value[MPI_MAX_INFO_VAL + 1] = "nothing";
@@ -240,7 +243,7 @@ static void print_progress(void)
     MPI_Info_get(info, "piolet_progress", MPI_MAX_INFO_VAL, value, &found);
     MPI_Info_free(&info);
     if (rank == 0)
-        printf("progress: %s\n", value);
+        printf("%s: %s\n", when, value);
 }
 
 /* MPI_Finalize is the last row: the request is freed, the file stays open, and the others come later. */
@@ -272,7 +275,7 @@ static void run_all(void)
 {
     static const struct row computing = {.name = "computing", .sit = compute, .release = nothing};
     open_file();
-    print_progress();
+    print_progress("progress");
     run_rows(ROWS_MESSAGE);
     run_rows(ROWS_COLLECTIVE);
     run_rows(ROWS_COMM);
@@ -280,6 +283,7 @@ static void run_all(void)
     run_rows(ROWS_FILE);
     if (has_option("--computing"))
         run_row(&computing);
+    print_progress("at the end");
     MPI_Allreduce(MPI_IN_PLACE, &failures, 1, MPI_INT, MPI_SUM, world);
     if (has_option("--only") ? is_named("--only", "Finalize") : !is_named("--without", "Finalize")) {
         finalize_row();

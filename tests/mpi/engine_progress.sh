@@ -77,13 +77,25 @@ for ((round = 0; round < ${PROGRESS_ROUNDS:-1}; round++)); do
     ran "${few[@]}"
 done
 
+# ---- other strategies, nodes of one rank, develop mode, auxiliary processes: what is stepped differs ----
+
+# shellcheck disable=SC2046
+if [ -z "${PIOLET_SANITIZE:-}" ]; then
+    export PIOLET_THREADS=multiple
+    PIOLET_NODE_RANKS=1 progress 2 thread --computing --strategy ring $(options --only Win_test Win_sync)
+    PIOLET_NODE_RANKS=1 progress 2 thread --computing --strategy shipping $(options --only Win_test Win_sync)
+    PIOLET_DEVELOP=1 progress 2 thread --computing --strategy cbx $(options --only Win_test Win_sync)
+    PIOLET_AUXILIARY=1 progress 2 thread --computing --strategy ring $(options --only Win_test Win_sync)
+    unset PIOLET_THREADS
+fi
+
 # ---- programs that ask for a thread level themselves; the engine does for them, with MPICH ----
 
 way=$([ "$PIOLET_MPI" = mpich ] && echo thread || echo hook)
 # shellcheck disable=SC2046
 for level in single funneled serialized multiple; do
     [ $level != multiple ] || way=thread
-    progress 2 $way --level $level $(options --only Barrier Win_test Win_sync Testsome)
+    progress 2 "$way" --level $level $(options --only Barrier Win_test Win_sync Testsome)
 done
 
 # ---- without a thread: what is polled, and what can be taken apart (MPICH) or runs the hook (Open MPI) ----
@@ -101,6 +113,29 @@ else
 fi
 expect_in "$OUT" "since the MPI was not initialised with MPI_THREAD_MULTIPLE"
 
+# ---- a system that gives the engine no thread ----
+
+cat >"$TMP/no_thread.c" <<'SOURCE'
+#include <dlfcn.h>
+#include <errno.h>
+#include <pthread.h>
+#include <string.h>
+int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *), void *argument)
+{
+    int (*real)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *) = dlsym(RTLD_NEXT, "pthread_create");
+    Dl_info from;
+    if (dladdr((void *)run, &from) && strstr(from.dli_fname, "libpiolet-mpiio"))
+        return EAGAIN;
+    return real(thread, attributes, run, argument);
+}
+SOURCE
+if [ -z "${PIOLET_SANITIZE:-}" ]; then
+    expect_exit 0 gcc -D_GNU_SOURCE -shared -fPIC "$TMP/no_thread.c" -o "$TMP/no_thread.so"
+    # shellcheck disable=SC2046
+    ENGINE_BEHIND=$TMP/no_thread.so PIOLET_THREADS=multiple progress 2 thread $(options --only Recv Testsome Win_test Win_sync)
+    expect_in "$OUT" "since the system gave the engine no thread"
+fi
+
 # ---- whose thread, who is told, and the end ----
 
 export PIOLET_THREADS=multiple
@@ -108,7 +143,9 @@ for ranks in 2 3; do
     PIOLET_FAULTS='pwrite:*=ENOSPC' expect_exit 0 engine_run $ranks "$TMP/engine_progress" "$TMP/file.$$" --scene failures
     expect_exit 0 engine_run $ranks "$TMP/engine_progress" "$TMP/file.$$" --scene conversion
 done
-expect_exit 7 engine_run 2 "$TMP/engine_progress" "$TMP/file.$$" --scene exit
+for scene in exit abort; do
+    expect_exit 7 engine_run 2 "$TMP/engine_progress" "$TMP/file.$$" --scene $scene
+done
 
 # ---- the tracer before the engine ----
 

@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { ROUNDS = 100, COUNT = 16 };
+enum { ROUNDS = 50, COUNT = 16 };
 
 static pthread_t own;
 static int handler_calls;
@@ -27,7 +27,7 @@ static void until_others_are_done(int round)
 {
     if (rank == LAST)
         while (atomic_load(&board->released) < LAST * (round + 1))
-            ;
+            usleep(50);
     else
         atomic_fetch_add(&board->released, 1);
 }
@@ -156,7 +156,7 @@ static void scene_conversion(void)
 /* ---- the end of the program while something is pending ---- */
 
 /* The last rank has begun what the others never do. A child ends first: it has no thread to wait for. */
-static void scene_exit(void)
+static void scene_exit(bool by_abort)
 {
     MPI_Request request;
     int status = -1;
@@ -171,6 +171,8 @@ static void scene_exit(void)
             fail_row("the child ends with %#x", (unsigned)status);
     }
     MPI_Barrier(world);
+    if (by_abort && rank == LAST)
+        MPI_Abort(world, 7);
     exit(7);
 }
 
@@ -181,7 +183,9 @@ bool run_scene(const char *name)
     else if (strcmp(name, "conversion") == 0)
         scene_conversion();
     else if (strcmp(name, "exit") == 0)
-        scene_exit();
+        scene_exit(false);
+    else if (strcmp(name, "abort") == 0)
+        scene_exit(true);
     else
         return false;
     return true;

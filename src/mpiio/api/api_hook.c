@@ -12,8 +12,9 @@
 #include <unistd.h>
 
 enum {
-    BUSY_NS = 10000,  /* a step that takes longer has moved something */
+    BUSY_NS = 30000,  /* a step that takes longer has moved something */
     QUIET_TURNS = 10, /* naps with nothing pending before the thread sleeps: programs often start the next one soon */
+    INSIDE_TURNS = 5000, /* without a nap while the program sits in a call: it does not need the core */
     EXIT_SECONDS_MAX = 1,
 };
 
@@ -39,23 +40,26 @@ struct server {
     int idle;       /* see wait_idle() */
     bool needed;    /* no thread of the program steps */
     unsigned turns; /* of the program's threads, when we last looked */
-    int quiet;
+    int quiet;      /* turns with nothing pending */
+    int inside;     /* and those that moved nothing while the program sat in a call */
 };
 
 /* Where the program's threads step, the thread only looks on. */
 static void serve_turn(struct server *server)
 {
     const unsigned turns = pending_turns();
-    const bool others = turns != server->turns && atomic_load(&waiting) == 0;
+    const bool inside = atomic_load(&waiting) > 0;
+    const bool others = turns != server->turns && !inside;
     server->turns = turns;
-    if (others || pending_count() == 0) {
+    if (others || pending_collectives() == 0) {
         server->needed = false;
         server->idle = WAIT_IDLE_LONGEST;
         return;
     }
     const int64_t began_ns = own_time_ns();
-    const bool moved = pending_step_in_thread();
-    if (moved || !server->needed || own_time_ns() - began_ns > BUSY_NS)
+    const bool moved = pending_step_in_thread() || own_time_ns() - began_ns > BUSY_NS;
+    server->inside = inside && !moved ? server->inside + 1 : 0;
+    if (moved || !server->needed || (inside && server->inside < INSIDE_TURNS))
         server->idle = 0;
     server->needed = true;
 }
@@ -66,7 +70,7 @@ static void serve_sleep(void)
     pthread_mutex_lock(&hook_lock);
     atomic_store(&hook_sleeps, true);
     atomic_thread_fence(memory_order_seq_cst);
-    while (!atomic_load(&hook_ends) && pending_count() == 0)
+    while (!atomic_load(&hook_ends) && pending_collectives() == 0)
         pthread_cond_wait(&hook_wanted, &hook_lock);
     atomic_store(&hook_sleeps, false);
     pthread_mutex_unlock(&hook_lock);
@@ -80,7 +84,7 @@ static void *serve(void *unused)
     while (!atomic_load(&hook_ends)) {
         const uint32_t heard = atomic_load(&hook_bell);
         serve_turn(&server);
-        server.quiet = pending_count() > 0 ? 0 : server.quiet + 1;
+        server.quiet = pending_collectives() > 0 ? 0 : server.quiet + 1;
         if (server.quiet > QUIET_TURNS)
             serve_sleep();
         else
@@ -104,9 +108,12 @@ static void end_at_exit(void)
     struct timespec until;
     clock_gettime(CLOCK_REALTIME, &until);
     until.tv_sec += EXIT_SECONDS_MAX;
+    const bool locked = pthread_mutex_trylock(&hook_lock) == 0; /* a signal handler may end the program */
     atomic_store(&hook_ends, true);
-    ring();
     pthread_cond_signal(&hook_wanted);
+    if (locked)
+        pthread_mutex_unlock(&hook_lock);
+    ring();
     pthread_timedjoin_np(hook_thread, NULL, &until);
 }
 
@@ -173,12 +180,12 @@ static void end_thread(void)
 void api_hook_enter(void)
 {
     atomic_fetch_add(&waiting, 1);
-    if (pending_count() == 0)
+    if (pending_collectives() == 0)
         return;
     if (wake_thread())
         ring();
     else
-        pending_settle();
+        pending_settle(0.1);
 }
 
 void api_hook_leave(void)
@@ -225,7 +232,7 @@ void api_hook_wake(void)
             call_hook("opal_progress_register"); /* from then on every call of MPI steps, ours as well */
         pthread_mutex_unlock(&hook_lock);
     }
-    if (pending_count() > 0)
+    if (pending_collectives() > 0)
         wake_thread();
 }
 
@@ -260,7 +267,7 @@ void api_hook_install(void)
 
 void api_hook_wake(void)
 {
-    if (pending_count() > 0 && wake_thread() && atomic_load(&waiting) > 0)
+    if (pending_collectives() > 0 && wake_thread() && atomic_load(&waiting) > 0)
         ring(); /* another thread of the program waits in MPI already */
 }
 
@@ -281,16 +288,16 @@ static bool has_hook(void)
 }
 #endif
 
+#define HOOK       "hook: pending operations go on in calls of MPI that wait or test, since "
+#define CALLS      "calls: pending operations go on only in calls of MPI that the engine wraps, since "
+#define NO_THREADS "the MPI was not initialised with MPI_THREAD_MULTIPLE"
+#define NO_THREAD  "the system gave the engine no thread"
+
 const char *api_hook_describe(void)
 {
-    if (threads_allowed() && !hook_failed)
-        return "thread: a thread of the engine carries pending operations on";
-    if (has_hook())
-        return "hook: pending operations go on in calls of MPI that wait or test, since the MPI was not initialised "
-               "with MPI_THREAD_MULTIPLE";
+    if (!threads_allowed())
+        return has_hook() ? HOOK NO_THREADS : CALLS NO_THREADS;
     if (hook_failed)
-        return "calls: pending operations go on only in calls of MPI that the engine wraps, since the system gave it "
-               "no thread";
-    return "calls: pending operations go on only in calls of MPI that the engine wraps, since the MPI was not "
-           "initialised with MPI_THREAD_MULTIPLE";
+        return has_hook() ? HOOK NO_THREAD : CALLS NO_THREAD;
+    return "thread: a thread of the engine carries pending operations on";
 }

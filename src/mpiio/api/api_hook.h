@@ -1,4 +1,4 @@
-/* Who carries pending operations on while the program does something else.
+/* Who carries pending collective operations on while the program does something else.
  *
  * Where MPI allows threads (MPI_THREAD_MULTIPLE; under MPICH MPI_Init asks for it), a thread of ours: it sleeps while
  * nothing is pending, and steps, with naps between, where no thread of the program does. Below that level Open MPI

@@ -105,6 +105,8 @@ static int query(void *state, MPI_Status *status)
 {
     struct api_operation *operation = state;
     const int error = status->MPI_ERROR;
+    if (!atomic_load(&operation->finished)) /* what follows was stored before it, perhaps by another thread */
+        return MPI_SUCCESS;
     *status = operation->status;
     status->MPI_ERROR = error;
     if (operation->code != MPI_SUCCESS)

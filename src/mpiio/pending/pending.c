@@ -9,7 +9,8 @@
 enum { SMALL_BYTES = 4096 }; /* handing so little to a thread costs more than doing it */
 
 static atomic_int under_way;
-static atomic_uint turns; /* of program threads that stepped: while it rises, no other thread has to */
+static atomic_int collectives; /* of these: what other ranks may wait for */
+static atomic_uint turns;      /* of program threads that stepped: while it rises, no other thread has to */
 static atomic_flag stepping = ATOMIC_FLAG_INIT; /* one thread at a time; the others leave it the work */
 
 static pthread_mutex_t lists_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -21,11 +22,18 @@ int pending_count(void)
     return atomic_load_explicit(&under_way, memory_order_relaxed);
 }
 
+int pending_collectives(void)
+{
+    return atomic_load_explicit(&collectives, memory_order_relaxed);
+}
+
 static void begin(struct pending *pending)
 {
     atomic_fetch_add(&pending->file->under_way, 1);
-    if (pending->together)
+    if (pending->together) {
         atomic_fetch_add(&pending->file->together, 1);
+        atomic_fetch_add(&collectives, 1);
+    }
     atomic_fetch_add(&under_way, 1);
 }
 
@@ -70,8 +78,10 @@ static void finish(struct pending *pending)
     const bool together = pending->together;
     pending->finish(pending);
     atomic_fetch_sub(&under_way, 1);
-    if (together)
+    if (together) {
+        atomic_fetch_sub(&collectives, 1);
         atomic_fetch_sub(&file->together, 1);
+    }
     atomic_fetch_sub(&file->under_way, 1);
 }
 
@@ -230,9 +240,8 @@ static double now_s(void)
     return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
 }
 
-void pending_settle(void)
+void pending_settle(double patience_s)
 {
-    const double patience_s = 0.1;
     struct wait_pace pace = {0};
     double moved_s = now_s();
     while (pending_count() > 0 && now_s() - moved_s < patience_s) {

@@ -31,8 +31,10 @@ void pending_start_together(struct pending *pending);
 bool pending_step(void);
 bool pending_step_in_thread(void); /* the same, in a thread of ours */
 
-/* How many are under way, and a number that changes when a thread of the program steps them. */
+/* How many are under way; how many of them are collective, so that other ranks may wait for them; and a number that
+ * changes when a thread of the program steps them. */
 int pending_count(void);
+int pending_collectives(void);
 unsigned pending_turns(void);
 
 /* Until the file has no collective operation under way any more: every collective call on a file begins with it. */
@@ -41,7 +43,8 @@ void pending_drain(struct file *file);
 /* The same for all operations of the file: before it is closed. */
 void pending_finish(struct file *file);
 
-/* Until nothing is under way, or nothing moves for a while: before calls that cannot be interrupted. */
-void pending_settle(void);
+/* Until nothing is under way, or no operation has come to its end for so long: before calls that cannot be interrupted.
+ */
+void pending_settle(double patience_s);
 
 #endif
