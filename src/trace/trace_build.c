@@ -386,8 +386,10 @@ static pl_status add_listed(struct build *build, trace_ref ref, int64_t passed, 
 {
     const struct trace_record_loop *loop = loop_at(build, ref);
     const trace_ref *nodes = loop ? body_of(build, loop) : NULL;
-    pl_status status = nodes ? PL_OK : build->error->status;
-    if (nodes && depth == BUILD_LEVELS_MAX)
+    if (!nodes)
+        return build->error->status;
+    pl_status status = PL_OK;
+    if (depth == BUILD_LEVELS_MAX)
         status = build_damaged(build, "the loops inside of each other");
     for (int64_t turn = 0; status == PL_OK && turn<turns && * events> 0; turn++, passed++) {
         if (!count_visit(build))

@@ -141,7 +141,7 @@ pl_status trace_read_folded(struct trace_read *read)
  * one, not the end of this process. A FIFO must not make us wait. */
 static int read_file(const char *path, void **ret_bytes, size_t *ret_length)
 {
-    struct stat state;
+    struct stat state = {0};
     size_t length = 0;
     const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     int why = fd < 0 || fstat(fd, &state) != 0 ? errno : 0;
