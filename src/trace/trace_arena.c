@@ -64,7 +64,7 @@ void trace_arena_note_change(struct trace_arena *arena, trace_ref ref, size_t by
 }
 
 /* Not memcpy(): it may store a word in parts. */
-static void copy_words(uint64_t *to, const uint64_t *from, size_t count)
+static void copy_words(uint64_t *to, const uint64_t *from, size_t count) /* NOLINT(readability-non-const-parameter) */
 {
     for (size_t i = 0; i < count; i++)
         atomic_store_explicit((_Atomic uint64_t *)(to + i), from[i], memory_order_relaxed);

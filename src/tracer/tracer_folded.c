@@ -9,7 +9,7 @@
 #include "trace/trace_collect.h"
 #include "tracer/tracer.h"
 
-#include <errno.h>
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -40,6 +40,7 @@ static off_t place_of(trace_ref ref)
 
 /* ---- by stores ---- */
 
+/* NOLINTBEGIN(readability-non-const-parameter): the guard's type */
 static void copy_records(char *unused, void *arena)
 {
     (void)unused;
@@ -57,6 +58,7 @@ static void copy_comm(char *unused, void *arena)
     (void)unused;
     trace_control_copy_comm(((struct trace_arena *)arena)->control, folded.control);
 }
+/* NOLINTEND(readability-non-const-parameter) */
 
 static bool store(enum tracer_guard guard, void *begin, size_t bytes, void (*copy)(char *unused, void *arena))
 {
@@ -248,6 +250,7 @@ static const char *end(void)
     struct trace_control *control = folded.arena.control;
     const size_t bytes = folded.arena.used * sizeof(uint64_t);
     const char *wrong;
+    assert(folded.arena.words && control);
     unmap_words();
     control->words = folded.arena.used;
     control->hash = XXH64(folded.arena.words, bytes, 0);
