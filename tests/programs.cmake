@@ -43,7 +43,15 @@ if(NOT PIOLET_SANITIZE)
   endif()
 endif()
 
+# A program that is not linked with MPI, and the library that brings it.
+piolet_test_preload(apart mpi/engine_apart.c)
+target_compile_definitions(apart PRIVATE LIBRARY)
+add_executable(engine_apart mpi/engine_apart.c)
+piolet_test_binary(engine_apart)
+target_link_libraries(engine_apart PRIVATE ${CMAKE_DL_LIBS})
+
 list(REMOVE_ITEM alone "${tests}/mpi/engine_check.c" # included by others
+  "${tests}/mpi/engine_apart.c"
   ${fuzz} ${mix} ${progress} ${foreign} "${tests}/mpi/typemap_decode.c" "${tests}/mpi/datarep.c"
   "${tests}/mpi/ground.c" "${tests}/mpi/trace_dump.c" "${tests}/mpi/dist_filetype.c")
 foreach(file IN LISTS alone)
@@ -58,7 +66,7 @@ foreach(name make_block make_blocks)
   piolet_test_program(${name} support/${name}.c)
   target_link_libraries(${name} PRIVATE piolet_base)
 endforeach()
-foreach(name count tamper record_writes)
+foreach(name count tamper record_writes no_tmpfile)
   piolet_test_preload(${name} support/${name}.c)
 endforeach()
 foreach(kind TICK STEP) # what is coarse about the clock

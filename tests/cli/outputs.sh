@@ -165,10 +165,9 @@ while read -r input suffix command; do
 done < <(commands)
 
 # The same on a file system without nameless files: nothing is left beside, after success nor after a failure.
-expect_exit 0 gcc -D_GNU_SOURCE -shared -fPIC "$SOURCE/tests/support/no_tmpfile.c" -o no_tmpfile.so
 preloaded=$PIOLET
 PIOLET=$TMP/named
-printf '#!/bin/sh\nLD_PRELOAD=%q${LD_PRELOAD:+:$LD_PRELOAD} exec %q "$@"\n' "$TMP/no_tmpfile.so" "$preloaded" >named
+printf '#!/bin/sh\nLD_PRELOAD=%q${LD_PRELOAD:+:$LD_PRELOAD} exec %q "$@"\n' "$PROGRAMS/libno_tmpfile.so" "$preloaded" >named
 chmod +x named
 try_inputs k.out x analyze export --format csv -o OUT k.out
 try_kinds x analyze export --format csv -o OUT k.out

@@ -9,12 +9,7 @@
 source "$(dirname "$0")/../lib.sh"
 source "$(dirname "$0")/../engine.sh"
 
-compiler=mpicc.$PIOLET_MPI
-command -v "$compiler" >/dev/null || skip "$compiler is not installed"
-flags=(-std=c11 -D_GNU_SOURCE -Wall -Wextra -Werror -O1 -g -pthread)
-[ -z "${PIOLET_SANITIZE:-}" ] || flags+=("-fsanitize=$PIOLET_SANITIZE" -fno-sanitize-recover=all)
-program=$TMP/engine_map
-expect_exit 0 "$compiler" "${flags[@]}" "$SOURCE/tests/fault/engine_map.c" -o "$program"
+program=$PROGRAMS/engine_map
 unset PIOLET_HINTS PIOLET_FAULTS PIOLET_MAP
 cd "$TMP"
 

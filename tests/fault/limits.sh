@@ -11,10 +11,8 @@
 source "$(dirname "$0")/../lib.sh"
 source "$(dirname "$0")/../engine.sh"
 
-compiler=mpicc.$PIOLET_MPI
-command -v "$compiler" >/dev/null || skip "$compiler is not installed"
 [ -z "${PIOLET_SANITIZE:-}" ] || skip "sanitizers need more than these limits leave"
-expect_exit 0 "$compiler" -std=c11 -D_GNU_SOURCE -Wall -Wextra -Werror -g "$SOURCE/tests/fault/limits.c" -o "$TMP/limits"
+cp "$PROGRAMS/limits" "$TMP/limits" # where a rank that has become another user may read it
 unset PIOLET_FAULTS PIOLET_HINTS PIOLET_DEVELOP
 export MPIRUN_TIMEOUT=40
 chmod 755 "$TMP"

@@ -9,12 +9,8 @@
 # timeout: 400
 source "$(dirname "$0")/../lib.sh"
 
-compiler=mpicc.$PIOLET_MPI
-command -v "$compiler" >/dev/null || skip "$compiler is not installed"
 cd "$TMP"
-flags=(-std=c11 -D_GNU_SOURCE -Wall -Wextra -Werror -g)
-[ -z "${PIOLET_SANITIZE:-}" ] || flags+=("-fsanitize=$PIOLET_SANITIZE" -fno-sanitize-recover=all)
-expect_exit 0 "$compiler" "${flags[@]}" "$SOURCE/tests/fault/trace_folder.c" -o program -pthread
+cp "$PROGRAMS/trace_folder" program
 
 trace_in=$TMP/traces
 number=0

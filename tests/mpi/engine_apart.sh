@@ -7,22 +7,17 @@
 source "$(dirname "$0")/../lib.sh"
 source "$(dirname "$0")/../engine.sh"
 
-compiler=mpicc.$PIOLET_MPI
-command -v "$compiler" >/dev/null || skip "$compiler is not installed"
 [ -z "${PIOLET_SANITIZE:-}" ] || skip "the sanitizers' libraries must be linked with the program"
-flags=(-std=c11 -D_GNU_SOURCE -Wall -Wextra -Werror -g)
-expect_exit 0 "$compiler" "${flags[@]}" -DLIBRARY -shared -fPIC "$SOURCE/tests/mpi/engine_apart.c" -o "$TMP/libapart.so"
-expect_exit 0 gcc "${flags[@]}" "$SOURCE/tests/mpi/engine_apart.c" -o "$TMP/apart" -ldl
 status=0
-mpirun_n 2 "$TMP/apart" "$TMP/libapart.so" "$TMP/file" >"$OUT" 2>"$ERR" || status=$?
+mpirun_n 2 "$PROGRAMS/engine_apart" "$PROGRAMS/libapart.so" "$TMP/file" >"$OUT" 2>"$ERR" || status=$?
 [ "$status" = 0 ] || skip "this MPI cannot be loaded so: $(head -n 1 "$ERR")"
 
-expect_exit 0 engine_run 2 "$TMP/apart" "$TMP/libapart.so" "$TMP/file"
+expect_exit 0 engine_run 2 "$PROGRAMS/engine_apart" "$PROGRAMS/libapart.so" "$TMP/file"
 [ "$(grep -c '^right by piolet$' "$OUT")" = 2 ] || fail "not on the engine: $(cat "$OUT")"
 [ "$(tr '\0' ' ' <"$TMP/file")" = "apart   apart   " ] || fail "the file: $(od -c "$TMP/file")"
 
 # shellcheck disable=SC2034 # for engine_run
 ENGINE=$BINARY/lib/libpiolet-trace.so
-PIOLET_TRACE_DIR=$TMP/trace expect_exit 0 engine_run 2 "$TMP/apart" "$TMP/libapart.so" "$TMP/file"
+PIOLET_TRACE_DIR=$TMP/trace expect_exit 0 engine_run 2 "$PROGRAMS/engine_apart" "$PROGRAMS/libapart.so" "$TMP/file"
 [ "$(grep -c '^right by the MPI$' "$OUT")" = 2 ] || fail "under the tracer: $(cat "$OUT" "$ERR")"
 expect_exit 0 "$PIOLET" model -o "$TMP/model" "$TMP/trace"

@@ -8,18 +8,13 @@
 source "$(dirname "$0")/../lib.sh"
 source "$(dirname "$0")/../engine.sh"
 
-compiler=mpicc.$PIOLET_MPI
-command -v "$compiler" >/dev/null || skip "$compiler is not installed"
-flags=(-std=c11 -D_GNU_SOURCE -Wall -Wextra -Werror -Wno-stringop-overflow -Wno-nonnull -g)
-[ -z "${PIOLET_SANITIZE:-}" ] || flags+=("-fsanitize=$PIOLET_SANITIZE" -fno-sanitize-recover=all)
-expect_exit 0 "$compiler" "${flags[@]}" "$SOURCE/tests/mpi/engine_develop_arguments.c" -o "$TMP/engine_develop_arguments"
 
 export MPIRUN_TIMEOUT=180 PIOLET_DEVELOP=1
 for hints in piolet_strategy=independent romio_cb_write=automatic; do
-    expect_exit 0 engine_run 3 "$TMP/engine_develop_arguments" "$TMP/file" "$hints"
+    expect_exit 0 engine_run 3 "$PROGRAMS/engine_develop_arguments" "$TMP/file" "$hints"
     expect_in "$OUT" "3 ranks: every mistake is right"
 done
-expect_exit 0 engine_run 2 "$TMP/engine_develop_arguments" "$TMP/file" piolet_strategy=twophase
+expect_exit 0 engine_run 2 "$PROGRAMS/engine_develop_arguments" "$TMP/file" piolet_strategy=twophase
 
 # One rank's environment is enough, and no rank waits for one that does not take part.
 unset PIOLET_DEVELOP
@@ -29,4 +24,4 @@ cat >"$TMP/one" <<'END'
 exec "$@"
 END
 chmod +x "$TMP/one"
-expect_exit 0 engine_run 3 "$TMP/one" "$TMP/engine_develop_arguments" "$TMP/file" piolet_strategy=independent
+expect_exit 0 engine_run 3 "$TMP/one" "$PROGRAMS/engine_develop_arguments" "$TMP/file" piolet_strategy=independent

@@ -7,11 +7,6 @@
 source "$(dirname "$0")/../lib.sh"
 source "$(dirname "$0")/../engine.sh"
 
-compiler=mpicc.$PIOLET_MPI
-command -v "$compiler" >/dev/null || skip "$compiler is not installed"
-flags=(-std=c11 -D_GNU_SOURCE -Wall -Wextra -Werror -g)
-[ -z "${PIOLET_SANITIZE:-}" ] || flags+=("-fsanitize=$PIOLET_SANITIZE" -fno-sanitize-recover=all)
-expect_exit 0 "$compiler" "${flags[@]}" "$SOURCE/tests/mpi/engine_develop_sync.c" -o "$TMP/engine_develop_sync"
 
 # says COUNT KIND: so many lines of this kind on stderr
 says()
@@ -24,7 +19,7 @@ says()
 run_case()
 {
     rm -f "$TMP"/file.*
-    expect_exit 0 engine_run 3 "$TMP/engine_develop_sync" "$TMP/file" "$1" "$2"
+    expect_exit 0 engine_run 3 "$PROGRAMS/engine_develop_sync" "$TMP/file" "$1" "$2"
 }
 
 export MPIRUN_TIMEOUT=180 PIOLET_DEVELOP=1

@@ -6,24 +6,6 @@
 source "$(dirname "$0")/../lib.sh"
 source "$(dirname "$0")/../engine.sh"
 
-compiler=mpicc.$PIOLET_MPI
-command -v "$compiler" >/dev/null || skip "$compiler is not installed"
-cat >"$TMP/small.c" <<'END'
-#include <mpi.h>
-int main(int argc, char **argv)
-{
-    MPI_File file;
-    MPI_Init(&argc, &argv);
-    MPI_File_open(MPI_COMM_WORLD, argv[1], MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL, &file);
-    MPI_File_close(&file);
-    MPI_Finalize();
-    return 0;
-}
-END
-flags=()
-[ -z "${PIOLET_SANITIZE:-}" ] || flags+=("-fsanitize=$PIOLET_SANITIZE" -fno-sanitize-recover=all)
-expect_exit 0 "$compiler" "${flags[@]}" "$TMP/small.c" -o "$TMP/small"
-
 # told COUNT TEXT: so many lines with it
 told()
 {
@@ -36,7 +18,7 @@ export MPIRUN_TIMEOUT=120
 wrong=(PIOLET_NODE_RANKS=0 PIOLET_THREADS=many PIOLET_AUXILIARY=lots PIOLET_AUXILIARY_BYTES=7 PIOLET_DEVELOP=yes
     PIOLET_PROGRESS=loud PIOLET_TRACE_FULL=2 PIOLET_HINT=cb_nodes=1 PIOLET_NONSENSE_ALTOGETHER=1
     "PIOLET_HINTS=cb_nodes=many;romio_cb_write=perhaps;piolet_strategy=nosuch;piolet_stratgy=ring")
-expect_exit 0 env "${wrong[@]}" "$BASH" -c "source '$SOURCE/tests/lib.sh'; source '$SOURCE/tests/engine.sh'; engine_run 3 '$TMP/small' '$TMP/file'"
+expect_exit 0 env "${wrong[@]}" "$BASH" -c "source '$SOURCE/tests/lib.sh'; source '$SOURCE/tests/engine.sh'; engine_run 3 '$PROGRAMS/engine_environment' '$TMP/file'"
 told 1 "piolet: warning: PIOLET_NODE_RANKS is '0'; allowed: 1 and above"
 told 1 "piolet: warning: PIOLET_THREADS is 'many'; allowed: program, multiple"
 told 1 "piolet: warning: PIOLET_AUXILIARY is 'lots'; allowed: 0 to 16"
@@ -53,7 +35,7 @@ told 1 "ignored 'piolet_stratgy': no hint has this name; did you mean piolet_str
 
 right=(PIOLET_NODE_RANKS=2 PIOLET_THREADS=multiple PIOLET_AUXILIARY=0 PIOLET_AUXILIARY_BYTES=64m PIOLET_DEVELOP=1
     "PIOLET_HINTS=cb_nodes=1;piolet_strategy=ring" PIOLET_TRACE_FULL=0 PIOLET_LOG_DIR=)
-expect_exit 0 env "${right[@]}" "$BASH" -c "source '$SOURCE/tests/lib.sh'; source '$SOURCE/tests/engine.sh'; engine_run 3 '$TMP/small' '$TMP/file'"
+expect_exit 0 env "${right[@]}" "$BASH" -c "source '$SOURCE/tests/lib.sh'; source '$SOURCE/tests/engine.sh'; engine_run 3 '$PROGRAMS/engine_environment' '$TMP/file'"
 told 0 "piolet: warning"
 
 # The command line says so too.

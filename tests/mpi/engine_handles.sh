@@ -9,22 +9,15 @@
 source "$(dirname "$0")/../lib.sh"
 source "$(dirname "$0")/../engine.sh"
 
-compiler=mpicc.$PIOLET_MPI
-command -v "$compiler" >/dev/null || skip "$compiler is not installed"
-flags=(-std=c11 -D_GNU_SOURCE -Wall -Wextra -Werror -g)
 loops=10000 # 10000: memory is looked at too
-if [ -n "${PIOLET_SANITIZE:-}" ]; then
-    flags+=("-fsanitize=$PIOLET_SANITIZE" -fno-sanitize-recover=all)
-    loops=300
-fi
-expect_exit 0 "$compiler" "${flags[@]}" "$SOURCE/tests/mpi/engine_handles.c" -o "$TMP/engine_handles"
-expect_exit 0 engine_run 1 "$TMP/engine_handles" "$TMP/file" "$loops"
+[ -z "${PIOLET_SANITIZE:-}" ] || loops=300
+expect_exit 0 engine_run 1 "$PROGRAMS/engine_handles" "$TMP/file" "$loops"
 expect_in "$OUT" "1 ranks: engine_handles is right"
-expect_exit 0 engine_run 3 "$TMP/engine_handles" "$TMP/file" $((loops / 10))
+expect_exit 0 engine_run 3 "$PROGRAMS/engine_handles" "$TMP/file" $((loops / 10))
 expect_in "$OUT" "3 ranks: engine_handles is right"
 
 # Through the tracer, which stands before the engine.
-expect_exit 0 "$PIOLET" trace --engine -n 2 -o "$TMP/trace" -- "$TMP/engine_handles" "$TMP/file" 300
+expect_exit 0 "$PIOLET" trace --engine -n 2 -o "$TMP/trace" -- "$PROGRAMS/engine_handles" "$TMP/file" 300
 expect_in "$OUT" "2 ranks: engine_handles is right"
 
 fortran=mpifort.$PIOLET_MPI

@@ -12,10 +12,6 @@ source "$(dirname "$0")/../engine.sh"
 
 compiler=mpicc.$PIOLET_MPI
 command -v "$compiler" >/dev/null || skip "$compiler is not installed"
-# MPICH's MPI_STATUSES_IGNORE and MPI_UNWEIGHTED look small to the compiler
-flags=(-std=c11 -D_GNU_SOURCE -Wall -Wextra -Werror -g -pthread -Wno-stringop-overflow -Wno-stringop-overread)
-[ -z "${PIOLET_SANITIZE:-}" ] || flags+=("-fsanitize=$PIOLET_SANITIZE" -fno-sanitize-recover=all)
-expect_exit 0 "$compiler" "${flags[@]}" "$SOURCE"/tests/mpi/engine_progress*.c -o "$TMP/engine_progress"
 unset PIOLET_FAULTS PIOLET_THREADS PIOLET_HINTS
 # The last row of a run leaves a file open, as a program may that forgets it.
 case ${PIOLET_SANITIZE:-} in *address*) export ASAN_OPTIONS=detect_leaks=0 ;; esac
@@ -53,7 +49,7 @@ progress()
 {
     local ranks=$1 way=$2
     shift 2
-    expect_exit 0 engine_run "$ranks" "$TMP/engine_progress" "$TMP/file.$$" "$@"
+    expect_exit 0 engine_run "$ranks" "$PROGRAMS/engine_progress" "$TMP/file.$$" "$@"
     expect_in "$OUT" "$ranks ranks: engine_progress is right"
     expect_in "$OUT" "progress: $way:"
 }
@@ -140,18 +136,18 @@ fi
 
 export PIOLET_THREADS=multiple
 for ranks in 2 3; do
-    PIOLET_FAULTS='pwrite:*=ENOSPC' expect_exit 0 engine_run $ranks "$TMP/engine_progress" "$TMP/file.$$" --scene failures
-    expect_exit 0 engine_run $ranks "$TMP/engine_progress" "$TMP/file.$$" --scene conversion
+    PIOLET_FAULTS='pwrite:*=ENOSPC' expect_exit 0 engine_run $ranks "$PROGRAMS/engine_progress" "$TMP/file.$$" --scene failures
+    expect_exit 0 engine_run $ranks "$PROGRAMS/engine_progress" "$TMP/file.$$" --scene conversion
 done
 for scene in exit abort; do
-    expect_exit 7 engine_run 2 "$TMP/engine_progress" "$TMP/file.$$" --scene $scene
+    expect_exit 7 engine_run 2 "$PROGRAMS/engine_progress" "$TMP/file.$$" --scene $scene
 done
 
 # ---- the tracer before the engine ----
 
 if [ -z "${PIOLET_SANITIZE:-}" ]; then
     # shellcheck disable=SC2046
-    expect_exit 0 "$PIOLET" trace --engine -n 2 -o "$TMP/trace" -- "$TMP/engine_progress" "$TMP/file.$$" --computing \
+    expect_exit 0 "$PIOLET" trace --engine -n 2 -o "$TMP/trace" -- "$PROGRAMS/engine_progress" "$TMP/file.$$" --computing \
         $(options --only "${few[@]}")
     expect_in "$OUT" "2 ranks: engine_progress is right"
     [ -f "$TMP/trace/trace.1" ] || fail "there is no trace"
