@@ -1,11 +1,11 @@
 #include "mpiio/api/api_hook.h"
 
+#include "base/thread.h"
 #include "mpi/real.h"
 #include "mpi/wait.h"
 #include "mpiio/pending/pending.h"
 
 #include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -121,12 +121,8 @@ static void end_at_exit(void)
 static void start_thread(void)
 {
     static bool at_exit;
-    sigset_t all, before;
     at_exit = at_exit || atexit(end_at_exit) == 0;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    hook_failed = pthread_create(&hook_thread, NULL, serve, NULL) != 0;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    hook_failed = !thread_start(&hook_thread, serve, NULL);
     hook_process = hook_failed ? 0 : getpid();
 }
 

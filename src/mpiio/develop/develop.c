@@ -14,7 +14,7 @@ enum { TAG = 32000 }; /* above those of the exchange */
 bool develop_is_wanted(void)
 {
     const char *text = getenv("PIOLET_DEVELOP");
-    return text && *text && strcmp(text, "0") != 0;
+    return text && strcmp(text, "1") == 0;
 }
 
 static int left_of(const struct file *file)
