@@ -64,12 +64,12 @@ static int make_directory(const char *directory, char ret_path[PATH_MAX])
         cli_complain(&cli_verb_trace, "'%s': %s", directory, strerror(errno));
         return CLI_FAILED;
     }
+    if (!in_job && !is_empty(ret_path))
+        return cli_usage_error(&cli_verb_trace, "'%s' is there already, and not an empty directory", directory);
     if (!in_job && access(ret_path, W_OK | X_OK) != 0) {
         cli_complain(&cli_verb_trace, "nothing can be written into the directory '%s': %s", directory, strerror(errno));
         return CLI_FAILED;
     }
-    if (!in_job && !is_empty(ret_path))
-        return cli_usage_error(&cli_verb_trace, "'%s' is there already, and not an empty directory", directory);
     return CLI_OK;
 }
 

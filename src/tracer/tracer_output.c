@@ -172,9 +172,8 @@ void tracer_output_complain(const char *what)
     sigaddset(&deadly, SIGPIPE);
     sigaddset(&deadly, SIGXFSZ);
     text_add_visible(&path, output.path);
-    const int length =
-        snprintf(message, sizeof message, "piolet-trace: '%s': %s; this rank is not traced any further\n",
-                 text_get(&path), what);
+    const int length = snprintf(message, sizeof message,
+                                "piolet-trace: '%s': %s; this rank is not traced any further\n", text_get(&path), what);
     text_clear(&path);
     const size_t bytes = length < (int)sizeof message ? (size_t)length : sizeof message - 1;
     pthread_sigmask(SIG_BLOCK, &deadly, &before);
