@@ -120,6 +120,24 @@ static void screens(void **state)
     }
 }
 
+static void is_word(const char *string, const char *wanted)
+{
+    struct text text = {0};
+    text_add_word(&text, string);
+    assert_string_equal(text_get(&text), wanted);
+    text_clear(&text);
+}
+
+static void words(void **state)
+{
+    (void)state;
+    is_word("results/k-1.out", "results/k-1.out");
+    is_word("my results", "'my results'");
+    is_word("it's", "'it'\\''s'");
+    is_word("$(reboot)", "'$(reboot)'");
+    is_word("", "''");
+}
+
 static void duplicates(void **state)
 {
     (void)state;
@@ -133,6 +151,6 @@ int main(void)
     const struct CMUnitTest tests[] = {cmocka_unit_test(grows),      cmocka_unit_test(escapes),
                                        cmocka_unit_test(round_trip), cmocka_unit_test(broken_escapes),
                                        cmocka_unit_test(visible),    cmocka_unit_test(screens),
-                                       cmocka_unit_test(duplicates)};
+                                       cmocka_unit_test(words),      cmocka_unit_test(duplicates)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
