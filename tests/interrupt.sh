@@ -2,7 +2,7 @@
 #   interrupt VERB SIGNAL WHOM WHEN [HOW]   runs VERB in a folder of its own, sends SIGNAL, and looks at what is left
 #     WHOM   group (as a terminal does), alone, twice (both, and again), background (alone, as a script's job, which
 #            ignores SIGINT)
-#     WHEN   start, or middle: something was measured, or the verb waits for its input
+#     WHEN   start, or middle: something was measured, or the verb waits for its input or for a reader
 #     HOW    self (piolet VERB -n N, the default), or mpiexec
 #   interrupt_verbs                         all verbs that can be interrupted
 # shellcheck shell=bash
@@ -42,8 +42,8 @@ end
 close ranks=0-1 file=1
 end-steps 12 -
 END
-    mkdir "$here/target" "$here/trace"
-    mkfifo "$here/fifo" "$here/trace/trace.0"
+    mkdir "$here/target"
+    mkfifo "$here/fifo" "$here/fifo.svg"
 }
 
 # interrupt_command VERB: its words in $words, where something appears when it is in the middle in $sign, and the files
@@ -69,7 +69,7 @@ interrupt_command()
     analyze) ranks='' words=(analyze export --format json fifo -o x.json) sign='' kept='' ;;
     report) ranks='' words=(report fifo -o x.html) sign='' kept='' ;;
     predict) ranks='' words=(predict app.model fifo --json x.json) sign='' kept='' ;;
-    model) ranks='' words=(model -o x.model trace) sign='' kept='' ;;
+    model) ranks='' words=(model --check app.model --plot fifo.svg) sign='' kept='' ;;
     history) ranks='' words=(history add --db h.db fifo) sign='' kept=h.db ;;
     *) fail "tests/interrupt.sh does not know how to run 'piolet $1' for a while" ;;
     esac
@@ -137,7 +137,7 @@ interrupt_left()
     done
     [ -z "$(interrupt_processes)" ] || fail "$what: processes are left: $(interrupt_processes | xargs -r ps -o pid,args)"
     while read -r file; do
-        case " long.in app.model fifo target trace .out .err $kept " in
+        case " long.in app.model fifo fifo.svg target .out .err $kept " in
         *" $file "*) ;;
         *) fail "$what: '$file' is left, $(stat -c %s "$here/$file") bytes" ;;
         esac
@@ -160,7 +160,7 @@ interrupt_results()
     [ "$when" != middle ] || [ "$sign" != k.out ] || [[ $verb =~ ^(trace|preload)$ ]] || [ "$how$signal" = mpiexecHUP ] ||
         grep -q "what was measured is kept in 'k.out'" "$here/.err" || fail "$what: $(cat "$here/.err")"
     [ "$when" != middle ] || ! [[ $verb =~ ^(beffio|piobench|gpfs)$ ]] || [ "$how$signal" = mpiexecHUP ] ||
-        grep -q "go on with: piolet $verb .*--resume k.out" "$here/.err" || fail "$what: does not say how to go on: $(cat "$here/.err")"
+        grep -qE "go on with: piolet (gpfs|piobench|beffio -n 2) --resume k.out" "$here/.err" || fail "$what: does not say how to go on: $(cat "$here/.err")"
 }
 
 # All that a job needs, in a session of its own: its number is that of its group.

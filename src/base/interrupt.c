@@ -42,8 +42,8 @@ static struct sigaction at_start[ENDINGS];
 static volatile sig_atomic_t noted, held;
 
 static struct {
-    char path[PATH_MAX]; /* "": none */
-    char *go_on;
+    char path[PATH_MAX];  /* "": none */
+    char *shown, *go_on;  /* what a terminal may get; NULL: no memory, or nothing to say */
     int64_t bytes_before; /* -1: there was none */
 } results;
 
@@ -135,13 +135,23 @@ static void remove_listed(void)
 
 /* ---- what is kept ---- */
 
+static char *visible(const char *string)
+{
+    struct text text = {0};
+    text_add_visible(&text, string);
+    char *copy = text.failed ? NULL : text_dup(text_get(&text));
+    text_clear(&text);
+    return copy;
+}
+
 void interrupt_results(const char *path, const char *go_on)
 {
     struct stat info;
     if (results.path[0] || !path || snprintf(results.path, sizeof results.path, "%s", path) >= PATH_MAX)
         return;
     results.bytes_before = stat(path, &info) == 0 ? info.st_size : -1;
-    results.go_on = go_on ? text_dup(go_on) : NULL;
+    results.shown = visible(path);
+    results.go_on = go_on ? visible(go_on) : NULL;
 }
 
 /* Is there a whole set behind what was there before? */
@@ -180,7 +190,7 @@ static bool has_results(void)
 static void add(char *line, size_t *length, const char *words)
 {
     for (; *words && *length < LINE_MAX_BYTES - 1; words++)
-        line[(*length)++] = (unsigned char)*words < ' ' || *words == 127 ? '?' : *words;
+        line[(*length)++] = *words;
 }
 
 static void tell(void)
@@ -197,7 +207,7 @@ static void tell(void)
     add(line, &length, ": interrupted; ");
     if (kept) {
         add(line, &length, "what was measured is kept in '");
-        add(line, &length, results.path);
+        add(line, &length, results.shown ? results.shown : "?");
         add(line, &length, "'");
     } else {
         add(line, &length, results.path[0] ? "nothing was measured yet" : "what was not finished is not kept");

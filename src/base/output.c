@@ -212,7 +212,10 @@ static int make_beside(struct output *output, int (*make)(const struct output *o
     static unsigned number;
     char folder[PATH_MAX];
     path_folder(output->target, folder);
+    sigset_t all, before;
     int made = -1;
+    sigfillset(&all); /* a handler sees a name that is ours, or none */
+    sigprocmask(SIG_BLOCK, &all, &before);
     for (int i = 0; i < TRIES && made < 0; i++) {
         const int length = snprintf(output->temporary, PATH_MAX, "%s/.piolet-%ld-%u.part", folder, (long)getpid(),
                                     number++);
@@ -221,8 +224,11 @@ static int make_beside(struct output *output, int (*make)(const struct output *o
         if (made < 0 && errno != EEXIST)
             break;
     }
+    const int error = errno;
     if (made < 0)
         output->temporary[0] = '\0';
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    errno = error;
     return made;
 }
 
@@ -377,15 +383,29 @@ static int finish_file(struct output *output)
     return failed;
 }
 
+static bool stdout_failed;
+
+bool output_stdout_failed(void)
+{
+    return stdout_failed;
+}
+
+static pl_status finish_stdout(struct pl_error *error)
+{
+    const bool broken = ferror(stdout);
+    errno = 0;
+    if (fflush(stdout) == 0 && !broken)
+        return PL_OK;
+    stdout_failed = true;
+    return pl_fail_errno(error, errno ? errno : EIO, "writing to standard output");
+}
+
 pl_status output_finish(FILE *stream, struct pl_error *error)
 {
     if (!stream)
         return PL_OK;
-    if (stream == stdout) {
-        const bool broken = ferror(stdout);
-        return fflush(stdout) == 0 && !broken ? PL_OK
-                                              : pl_fail_errno(error, errno ? errno : EIO, "writing to standard output");
-    }
+    if (stream == stdout)
+        return finish_stdout(error);
     struct output *output = find_output(stream);
     assert(output);
     const int failed = finish_file(output);

@@ -14,6 +14,7 @@
 
 #include "base/status.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 
 /* This process reads `path` ("-": standard input). */
@@ -33,6 +34,9 @@ pl_status output_open(const char *path, FILE **ret_stream, struct pl_error *erro
 
 /* No more comes: a full disk is found here. A pipe or device has all of it now. Accepts NULL. */
 pl_status output_finish(FILE *stream, struct pl_error *error);
+
+/* Did output_finish() say that standard output could not be written? Once is enough. */
+bool output_stdout_failed(void);
 
 /* Finishes all streams, then puts all files in their places. After an error nothing more is changed. */
 pl_status output_commit(struct pl_error *error);

@@ -123,6 +123,16 @@ size_t text_add_screen(struct text *text, const char *bytes, size_t count)
     return at;
 }
 
+void text_add_word(struct text *text, const char *word)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_=./,:+@%";
+    const bool quoted = !*word || word[strspn(word, plain)];
+    text_add(text, quoted ? "'" : "");
+    for (; *word; word++)
+        text_append(text, *word == '\'' ? "'\\''" : word, *word == '\'' ? 4 : 1);
+    text_add(text, quoted ? "'" : "");
+}
+
 static int hex_digit(char c)
 {
     if (c >= '0' && c <= '9')

@@ -33,6 +33,9 @@ void text_add_visible(struct text *text, const char *string);
  * that is cut by the end is left for the next call. */
 size_t text_add_screen(struct text *text, const char *bytes, size_t count);
 
+/* A word as a shell takes it: in quotes where it needs them. */
+void text_add_word(struct text *text, const char *word);
+
 /* Undoes the escaping in place; false if the string holds a broken escape. */
 bool text_unescape(char *string);
 

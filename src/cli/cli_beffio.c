@@ -4,6 +4,7 @@
 #include "cli/beffio_shell.h"
 #include "cli/cli_launch.h"
 #include "cli/suite_shell.h"
+#include "mpi/launcher.h"
 
 #include <getopt.h>
 #include <stdio.h>
@@ -161,11 +162,13 @@ static int settle(struct command *command)
 
 static void tell_resume(const struct command *command)
 {
+    const int ranks = command->ranks ? command->ranks : launcher_size();
     struct text go_on = {0};
     text_add(&go_on, "piolet beffio ");
-    if (command->ranks)
-        text_format(&go_on, "-n %d ", command->ranks);
-    text_format(&go_on, "--resume %s", command->request.job.output);
+    if (ranks > 0)
+        text_format(&go_on, "-n %d ", ranks);
+    text_add(&go_on, "--resume ");
+    text_add_word(&go_on, command->request.job.output);
     interrupt_results(command->request.job.output, text_get(&go_on));
     text_clear(&go_on);
 }

@@ -48,7 +48,8 @@ pl_status cli_contest_check_ranks(int64_t asked, int size, struct pl_error *erro
 void cli_contest_tell_resume(const struct cli_contest *contest)
 {
     struct text go_on = {0};
-    text_format(&go_on, "piolet %s --resume %s", contest->verb->name, contest->output);
+    text_format(&go_on, "piolet %s --resume ", contest->verb->name);
+    text_add_word(&go_on, contest->output);
     interrupt_results(contest->output, text_get(&go_on));
     text_clear(&go_on);
 }

@@ -38,9 +38,10 @@ const char *cli_contest_option(const struct cli_contest *contest, int id);
 /* Takes an option that is not a setting. */
 pl_status cli_contest_take(struct cli_contest *contest, int id, const char *value, struct pl_error *error);
 
-/* Refuses the command line; of the processes of a launch one speaks for all. Returns CLI_USAGE. */
 /* What the user reads when the run is interrupted. */
 void cli_contest_tell_resume(const struct cli_contest *contest);
+
+/* Refuses the command line; of the processes of a launch one speaks for all. Returns CLI_USAGE. */
 int cli_contest_refuse(const struct cli_contest *contest, const struct pl_error *error);
 
 /* Are there as many ranks as the settings ask for? */

@@ -19,7 +19,7 @@ static int help_run(int argc, char **argv)
     for (const struct cli_verb *const *verb = CLI_VERBS; *verb; verb++)
         printf("  %-10s %s\n", (*verb)->name, (*verb)->summary);
     printf("\n'piolet VERB --help' tells a verb's options, 'piolet --version' the version.\n"
-           "Exit status: 0 all well, 1 something failed, 2 wrong command line or input.\n");
+           "Exit status: 0 all well, 1 something failed, 2 wrong command line or input, 130 Ctrl-C.\n");
     return CLI_OK;
 }
 

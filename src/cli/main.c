@@ -47,7 +47,7 @@ static int finish(const struct cli_verb *verb, int status)
 {
     output_discard();
     const int cause = cli_stream_errno(stdout);
-    if (cause == 0)
+    if (cause == 0 || output_stdout_failed())
         return status;
     cli_complain(verb, "writing to standard output: %s", strerror(cause));
     return status == CLI_OK ? CLI_FAILED : status;

@@ -168,15 +168,9 @@ void survey_command_clear(struct survey_command *command)
 
 void survey_command_text(const struct survey_command *command, struct text *text)
 {
-    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_=./,:+@%";
     for (size_t i = 0; i < command->count; i++) {
-        const char *word = command->words[i];
-        const bool quoted = !*word || word[strspn(word, plain)];
         text_add(text, i ? " " : "");
-        text_add(text, quoted ? "'" : "");
-        for (; *word; word++)
-            text_append(text, *word == '\'' ? "'\\''" : word, *word == '\'' ? 4 : 1);
-        text_add(text, quoted ? "'" : "");
+        text_add_word(text, command->words[i]);
     }
 }
 

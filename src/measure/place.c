@@ -10,6 +10,13 @@
 
 enum { STAT_BLOCK = 512 }; /* unit of st_blocks */
 
+int64_t place_taken_bytes(const char *file)
+{
+    struct stat info;
+    return stat(file, &info) == 0 && S_ISREG(info.st_mode) && info.st_nlink == 1 ? (int64_t)info.st_blocks * STAT_BLOCK
+                                                                                 : 0;
+}
+
 pl_status place_check(const char *file, int64_t bytes, struct pl_error *error)
 {
     struct environment_filesystem fs;
@@ -21,7 +28,7 @@ pl_status place_check(const char *file, int64_t bytes, struct pl_error *error)
         return pl_fail(error, PL_E_BAD_FILE, "'%s' is not a regular file; allowed: one, or a new name", file);
     if (access(fs.directory, W_OK | X_OK) != 0)
         return pl_fail_errno(error, errno, "files cannot be made in '%s'", fs.directory);
-    const int64_t room = fs.free_bytes + (is_there ? (int64_t)info.st_blocks * STAT_BLOCK : 0);
+    const int64_t room = fs.free_bytes + place_taken_bytes(file);
     if (fs.total_bytes > 0 && room < bytes) /* some file systems do not tell */
         return pl_fail(error, PL_E_SPACE, "'%s': the largest file has %lld bytes, but %lld are free", file,
                        (long long)bytes, (long long)room);

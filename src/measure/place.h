@@ -12,6 +12,9 @@
 /* Can a test file of so many bytes be made there? A file that is there will be removed: its space counts as free. */
 pl_status place_check(const char *file, int64_t bytes, struct pl_error *error);
 
+/* What removing the file would free; 0 where it has other names, or there is none. */
+int64_t place_taken_bytes(const char *file);
+
 /* "tmpfs" where the file stands in memory and nowhere else, so that it cannot be read cold; else NULL. */
 const char *place_in_memory(const char *file);
 

@@ -45,6 +45,14 @@ static int first_number(const char *const *names, size_t count)
     return -1;
 }
 
+int launcher_size(void)
+{
+    for (size_t i = 0; i < LAUNCHER_COUNT; i++)
+        if (getenv(LAUNCHERS[i].size))
+            return atoi(getenv(LAUNCHERS[i].size));
+    return -1;
+}
+
 /* From Slurm's "2(x3),1": the most that any node has. */
 static int most_tasks(const char *text)
 {

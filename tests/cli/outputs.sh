@@ -186,6 +186,22 @@ cmp k.out saved || fail "the measurements changed"
 fails h.db-journal history --db h.db export --json OUT
 fails tr/trace.7 model -o OUT tr
 
+# A full standard output is told once, by whichever verb.
+while read -r command; do
+    read -ra words <<<"$command"
+    ! "$PIOLET" "${words[@]}" >/dev/full 2>"$ERR" </dev/null || fail "a full standard output: succeeded: $command"
+    expect_in "$ERR" "No space left"
+    [ "$(grep -c '' "$ERR")" = 1 ] || fail "more than one line: $command: $(cat "$ERR")"
+done <<'END'
+analyze allav k.out
+report -o - k.out
+history --db h.db export --json -
+model tr
+predict m r.out
+choose m r.out --json -
+run --dry-run k.in
+END
+
 # Two outputs are two files.
 fails both analyze allav --json OUT --csv ./both k.out
 fails both history --db h.db export --json OUT --csv both

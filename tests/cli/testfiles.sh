@@ -120,6 +120,16 @@ for command in "run -n 2 plain.in" "btio -n 1 --class S --dumps 1 --file t.dat" 
     rm results.out
 done
 
+# It is not given up for a file that cannot be made.
+for command in "run --set filesize=100000000 --set blocksize=100 kept.in" "btio -n 1 --class D --file t.dat"; do
+    read -ra words <<<"$command"
+    echo "the third thesis" >t.dat
+    expect_exit 1 "$PIOLET" "${words[@]}" --overwrite -o results.out
+    expect_in "$ERR" "free"
+    [ "$(cat t.dat)" = "the third thesis" ] || fail "the file was removed, though there is no room for another: $command"
+done
+rm t.dat results.out
+
 # Another file in the place of ours, of the same size; and somebody's file with the name of a mark.
 expect_exit 0 "$PIOLET" run -o results kept.in
 cp t.dat copy && mv copy t.dat

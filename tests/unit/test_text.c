@@ -102,6 +102,7 @@ static void visible(void **state)
     shows("plain \\ \xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80", "plain \\ \xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80");
     shows("\x1b[31m\x1b]0;x\a\r\n\t\x7f", "\\e[31m\\e]0;x\\x07\\x0d\\n\\t\\x7f");
     shows("\xc2\x9b\x9b\xff\xc3", "\\xc2\\x9b\\x9b\\xff\\xc3");
+    /* NOLINTNEXTLINE(misc-misleading-bidirectional): what must not reach a terminal */
     shows("\xe2\x80\xae\xe2\x81\xa6\xed\xa0\x80", "\\xe2\\x80\\xae\\xe2\\x81\\xa6\\xed\\xa0\\x80");
 }
 
@@ -109,6 +110,7 @@ static void visible(void **state)
 static void screens(void **state)
 {
     (void)state;
+    /* NOLINTNEXTLINE(misc-misleading-bidirectional): what must not reach a terminal */
     static const char bytes[] = "a\n\tb\xc3\xa9\xe2\x82\xac\x1b[1m\xe2\x80\xae\xff\xf0\x9f\x98\x80.";
     for (size_t cut = 0; cut < sizeof bytes; cut++) {
         struct text text = {0};
@@ -118,6 +120,24 @@ static void screens(void **state)
         assert_string_equal(text_get(&text), "a\n\tb\xc3\xa9\xe2\x82\xac\\e[1m\\xe2\\x80\\xae\\xff\xf0\x9f\x98\x80.");
         text_clear(&text);
     }
+}
+
+static void is_word(const char *string, const char *wanted)
+{
+    struct text text = {0};
+    text_add_word(&text, string);
+    assert_string_equal(text_get(&text), wanted);
+    text_clear(&text);
+}
+
+static void words(void **state)
+{
+    (void)state;
+    is_word("results/k-1.out", "results/k-1.out");
+    is_word("my results", "'my results'");
+    is_word("it's", "'it'\\''s'");
+    is_word("$(reboot)", "'$(reboot)'");
+    is_word("", "''");
 }
 
 static void duplicates(void **state)
@@ -133,6 +153,6 @@ int main(void)
     const struct CMUnitTest tests[] = {cmocka_unit_test(grows),      cmocka_unit_test(escapes),
                                        cmocka_unit_test(round_trip), cmocka_unit_test(broken_escapes),
                                        cmocka_unit_test(visible),    cmocka_unit_test(screens),
-                                       cmocka_unit_test(duplicates)};
+                                       cmocka_unit_test(words),      cmocka_unit_test(duplicates)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

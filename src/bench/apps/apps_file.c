@@ -4,6 +4,7 @@
 #include "bench/apps/apps.h"
 #include "measure/environment.h"
 #include "measure/info.h"
+#include "measure/place.h"
 #include "measure/testfile.h"
 
 #include <errno.h>
@@ -71,15 +72,14 @@ static pl_status try_place(const char *name, struct pl_error *error)
 pl_status apps_file_clear(const char *name, int64_t bytes, struct pl_error *error)
 {
     struct environment_filesystem fs;
-    if (testfile_clear(name, error) != PL_OK)
-        return error->status;
     if (environment_filesystem(name, &fs, error) != PL_OK)
         return pl_within(error, "making '%s'", name);
     char needed[UNITS_TEXT_MAX], there[UNITS_TEXT_MAX];
-    if (fs.total_bytes > 0 && bytes > fs.free_bytes)
+    const int64_t room = fs.free_bytes + place_taken_bytes(name); /* before the old file is given up */
+    if (fs.total_bytes > 0 && bytes > room)
         return pl_fail(error, PL_E_SPACE, "'%s' needs %s, but the file system of '%s' (%s) has only %s free", name,
-                       units_bytes(bytes, needed), fs.directory, fs.type, units_bytes(fs.free_bytes, there));
-    return try_place(name, error);
+                       units_bytes(bytes, needed), fs.directory, fs.type, units_bytes(room, there));
+    return testfile_clear(name, error) == PL_OK ? try_place(name, error) : error->status;
 }
 
 pl_status apps_file_memory(const struct apps_run *run, int64_t bytes, struct pl_error *error)
