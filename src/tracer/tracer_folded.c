@@ -10,6 +10,7 @@
 #include "tracer/tracer.h"
 
 #include <assert.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -41,15 +42,10 @@ static off_t place_of(trace_ref ref)
 /* ---- by stores ---- */
 
 /* NOLINTBEGIN(readability-non-const-parameter): the guard's type */
-static void copy_records(char *unused, void *arena)
+static void copy_changes(char *unused, void *arena)
 {
     (void)unused;
     trace_arena_copy_records(arena, folded.words);
-}
-
-static void copy_control(char *unused, void *arena)
-{
-    (void)unused;
     trace_arena_copy_control(arena, folded.control);
 }
 
@@ -60,10 +56,12 @@ static void copy_comm(char *unused, void *arena)
 }
 /* NOLINTEND(readability-non-const-parameter) */
 
-static bool store(enum tracer_guard guard, void *begin, size_t bytes, void (*copy)(char *unused, void *arena))
+/* The copies touch nothing but the heap and the two mappings: guarding every address costs less than each mapping by
+ * itself. */
+static bool store(enum tracer_guard guard, void (*copy)(char *unused, void *arena))
 {
-    return guard == TRACER_GUARD_OPEN ? bus_guard_run_quick(begin, bytes, NULL, copy, &folded.arena)
-                                      : bus_guard_run(begin, bytes, NULL, copy, &folded.arena);
+    return guard == TRACER_GUARD_OPEN ? bus_guard_run_quick(NULL, SIZE_MAX, NULL, copy, &folded.arena)
+                                      : bus_guard_run(NULL, SIZE_MAX, NULL, copy, &folded.arena);
 }
 
 /* ---- by system calls ---- */
@@ -121,10 +119,7 @@ static const char *carry_over(void)
     const enum tracer_guard guard = folded.words ? tracer_guard_look(folded.now_ns) : TRACER_GUARD_NONE;
     if (guard == TRACER_GUARD_NONE)
         return write_changes();
-    return store(guard, folded.words, folded.bytes, copy_records) &&
-                   store(guard, folded.control, TRACE_RECORD_PAGE, copy_control)
-               ? NULL
-               : NO_STORE;
+    return store(guard, copy_changes) ? NULL : NO_STORE;
 }
 
 static bool publish(struct trace_arena *arena)
@@ -235,7 +230,7 @@ static const char *add_call(struct tracer_kept *kept, const struct trace_call *c
 static const char *comm(int64_t now_ns)
 {
     const enum tracer_guard guard = folded.control ? tracer_guard_look(now_ns) : TRACER_GUARD_NONE;
-    const bool stored = guard == TRACER_GUARD_NONE || store(guard, folded.control, TRACE_RECORD_PAGE, copy_comm);
+    const bool stored = guard == TRACER_GUARD_NONE || store(guard, copy_comm);
     return stored ? NULL : NO_STORE;
 }
 
