@@ -91,7 +91,8 @@ static bool is_allowed(const struct variable *variable, const char *value)
     if (!*value) /* as if it were not set */
         return true;
     switch (variable->kind) {
-    case FLAG:
+    case FLAG: /* whoever reads it compares with "1": neither "01" nor "+1" switches anything on */
+        return strcmp(value, "0") == 0 || strcmp(value, "1") == 0;
     case NUMBER:
         return units_parse_int(value, variable->least, variable->most, &number);
     case SIZE:

@@ -16,6 +16,7 @@ struct rank_case {
 
 struct model_formula {
     enum kind kind;
+    int height;                         /* of what is below it */
     int64_t number;                     /* NUMBER */
     struct model_formula *left, *right; /* operators; LIST: left is the index */
     struct model_seq list;              /* LIST */
@@ -30,7 +31,8 @@ struct parser {
     bool failed;
 };
 
-enum { DEPTH_MAX = 200 };
+/* Brackets inside of each other; operators in a chain, which are a tree as high as the chain is long, with them. */
+enum { DEPTH_MAX = 200, HEIGHT_MAX = 1000 };
 #define LIST_MAX (INT64_C(1) << 53)
 
 void model_formula_free(struct model_formula *formula)
@@ -69,6 +71,14 @@ static struct model_formula *make(struct parser *parser, enum kind kind)
         pl_fail(parser->error, PL_E_NOMEM, "not enough memory for a formula");
     parser->failed |= !formula;
     return formula;
+}
+
+/* `below` may be NULL: reading it failed. */
+static struct model_formula *above(struct model_formula *formula, struct model_formula *below)
+{
+    if (below && formula->height <= below->height)
+        formula->height = below->height + 1;
+    return below;
 }
 
 static bool take(struct parser *parser, const char *word)
@@ -121,7 +131,7 @@ static struct model_formula *parse_list(struct parser *parser)
         ok = parse_item(parser, &list->list);
     while (ok && take(parser, ","));
     if (ok && take(parser, "][")) {
-        list->left = parse_sum(parser);
+        list->left = above(list, parse_sum(parser));
         if (list->left && !take(parser, "]"))
             fail(parser, "']'");
     } else {
@@ -145,7 +155,7 @@ static bool parse_case(struct parser *parser, struct model_formula *cases)
     cases->case_count++;
     if (!take(parser, ":"))
         return fail(parser, "':'");
-    one->value = parse_sum(parser);
+    one->value = above(cases, parse_sum(parser));
     return one->value != NULL;
 }
 
@@ -187,7 +197,7 @@ static struct model_formula *parse_factor(struct parser *parser)
             formula->number = number;
     } else if (*parser->text == '-') {
         if ((formula = parse_negative(parser)))
-            formula->right = parse_factor(parser);
+            formula->right = above(formula, parse_factor(parser));
     } else if (take(parser, "idP")) {
         formula = make(parser, RANK);
     } else if (take(parser, "n")) {
@@ -234,9 +244,11 @@ static struct model_formula *parse_chain(struct parser *parser, bool binds)
         struct model_formula *both = make(parser, kind);
         if (!both)
             break;
-        both->left = left;
-        both->right = binds ? parse_factor(parser) : parse_chain(parser, true);
+        both->left = above(both, left);
+        both->right = above(both, binds ? parse_factor(parser) : parse_chain(parser, true));
         left = both;
+        if (left->height > HEIGHT_MAX)
+            fail(parser, "a formula that is not so long");
     }
     return left;
 }

@@ -48,19 +48,17 @@ trace_ref trace_arena_take(struct trace_arena *arena, size_t bytes)
     return ref;
 }
 
-void trace_arena_note_change(struct trace_arena *arena, trace_ref ref, size_t bytes)
+bool trace_arena_more_changes(struct trace_arena *arena)
 {
-    if (arena->change_count == arena->change_room) {
-        const size_t room = arena->change_room ? 2 * arena->change_room : FIRST_CHANGES;
-        struct trace_change *grown = realloc(arena->changes, room * sizeof *grown);
-        if (!grown) {
-            arena->failed = true;
-            return;
-        }
-        arena->changes = grown;
-        arena->change_room = room;
+    const size_t room = arena->change_room ? 2 * arena->change_room : FIRST_CHANGES;
+    struct trace_change *grown = realloc(arena->changes, room * sizeof *grown);
+    if (!grown) {
+        arena->failed = true;
+        return false;
     }
-    arena->changes[arena->change_count++] = (struct trace_change){ref, (uint32_t)((bytes + 7) / 8)};
+    arena->changes = grown;
+    arena->change_room = room;
+    return true;
 }
 
 /* Not memcpy(): it may store a word in parts. */

@@ -32,11 +32,11 @@ void trace_arena_clear(struct trace_arena *arena);
 trace_ref trace_arena_take(struct trace_arena *arena, size_t bytes);
 
 /* That a record was, or is about to be, changed. */
-void trace_arena_note_change(struct trace_arena *arena, trace_ref ref, size_t bytes);
+bool trace_arena_more_changes(struct trace_arena *arena); /* makes room; false: no memory */
 static inline void trace_arena_note(struct trace_arena *arena, trace_ref ref, size_t bytes)
 {
-    if (arena->publish)
-        trace_arena_note_change(arena, ref, bytes);
+    if (arena->publish && (arena->change_count < arena->change_room || trace_arena_more_changes(arena)))
+        arena->changes[arena->change_count++] = (struct trace_change){ref, (uint32_t)((bytes + 7) / 8)};
 }
 
 /* Carry them over by single stores, in order, so that a process killed at any instruction leaves a whole copy. First

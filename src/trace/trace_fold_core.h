@@ -79,10 +79,11 @@ static inline bool fold_is_loop(const struct trace_fold_core *core, trace_ref re
 {
     return fold_node(core, ref)->kind == TRACE_RECORD_LOOP;
 }
-/* That a leaf gets or loses calls; levels and strides never change. */
+/* That a leaf gets or loses calls; what stands before their number, and strides, never change. */
 static inline struct trace_record_leaf *fold_leaf_to_change(const struct trace_fold_core *core, trace_ref ref)
 {
-    trace_arena_note(core->arena, ref, sizeof(struct trace_record_leaf));
+    enum { BEFORE = offsetof(struct trace_record_leaf, count) };
+    trace_arena_note(core->arena, ref + BEFORE / sizeof(uint64_t), sizeof(struct trace_record_leaf) - BEFORE);
     return trace_arena_at(core->arena, ref);
 }
 /* Sums of values go around where they overflow, and so does taking them apart again. */

@@ -100,6 +100,7 @@ bool fold_expects(const struct trace_fold_core *core, trace_ref key, int64_t val
 
 void fold_take(struct trace_fold_core *core, const struct fold_item *item)
 {
+    enum { MATCHED = offsetof(struct trace_record_loop, matched) };
     struct fold_step *step = &core->steps[core->at];
     if (core->listed) {
         fold_list_add(core, step, item->value);
@@ -109,8 +110,8 @@ void fold_take(struct trace_fold_core *core, const struct fold_item *item)
         core->partial_leaves[core->partial] = step->node;
     }
     fold_add_time(fold_leaf_to_change(core, step->node), item);
-    trace_arena_note(core->arena, core->loop, sizeof(struct trace_record_loop));
     fold_loop(core, core->loop)->matched++; /* the event is in */
+    trace_arena_note(core->arena, core->loop + MATCHED / sizeof(uint64_t), sizeof(int64_t));
     core->partial++;
     core->at++;
     settle(core);

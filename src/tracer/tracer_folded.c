@@ -10,6 +10,7 @@
 #include "tracer/tracer.h"
 
 #include <assert.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -26,6 +27,7 @@ static struct {
     struct trace_control *control; /* mapped; NULL: there is no mapping. It never moves, as threads use it unlocked */
     uint64_t *words;               /* mapped; NULL: there is no mapping */
     int64_t now_ns;
+    struct text head;
     const char *wrong; /* why it went no further; NULL: no memory */
     struct trace_arena arena;
     struct trace_collect collect;
@@ -41,15 +43,10 @@ static off_t place_of(trace_ref ref)
 /* ---- by stores ---- */
 
 /* NOLINTBEGIN(readability-non-const-parameter): the guard's type */
-static void copy_records(char *unused, void *arena)
+static void copy_changes(char *unused, void *arena)
 {
     (void)unused;
     trace_arena_copy_records(arena, folded.words);
-}
-
-static void copy_control(char *unused, void *arena)
-{
-    (void)unused;
     trace_arena_copy_control(arena, folded.control);
 }
 
@@ -60,10 +57,12 @@ static void copy_comm(char *unused, void *arena)
 }
 /* NOLINTEND(readability-non-const-parameter) */
 
-static bool store(enum tracer_guard guard, void *begin, size_t bytes, void (*copy)(char *unused, void *arena))
+/* The copies touch nothing but the heap and the two mappings: guarding every address costs less than each mapping by
+ * itself. */
+static bool store(enum tracer_guard guard, void (*copy)(char *unused, void *arena))
 {
-    return guard == TRACER_GUARD_OPEN ? bus_guard_run_quick(begin, bytes, NULL, copy, &folded.arena)
-                                      : bus_guard_run(begin, bytes, NULL, copy, &folded.arena);
+    return guard == TRACER_GUARD_OPEN ? bus_guard_run_quick(NULL, SIZE_MAX, NULL, copy, &folded.arena)
+                                      : bus_guard_run(NULL, SIZE_MAX, NULL, copy, &folded.arena);
 }
 
 /* ---- by system calls ---- */
@@ -121,10 +120,7 @@ static const char *carry_over(void)
     const enum tracer_guard guard = folded.words ? tracer_guard_look(folded.now_ns) : TRACER_GUARD_NONE;
     if (guard == TRACER_GUARD_NONE)
         return write_changes();
-    return store(guard, folded.words, folded.bytes, copy_records) &&
-                   store(guard, folded.control, TRACE_RECORD_PAGE, copy_control)
-               ? NULL
-               : NO_STORE;
+    return store(guard, copy_changes) ? NULL : NO_STORE;
 }
 
 static bool publish(struct trace_arena *arena)
@@ -151,18 +147,21 @@ static void map_file(void)
     tracer_guard_look(0); /* now: the engine's handler, if it comes, must find ours */
 }
 
-static const char *write_head(struct text *facts)
+static const char *write_head(void)
 {
-    struct text head = {0};
+    return folded.head.failed ? "not enough memory"
+                              : tracer_output_write(text_get(&folded.head), folded.head.length, 0);
+}
+
+static void make_head(const struct text *facts)
+{
+    struct text *head = &folded.head;
     char number[32];
     snprintf(number, sizeof number, "%lld", (long long)folded.records);
-    text_add(&head, TRACE_FIRST_LINE_FOLDED);
-    text_append(&head, text_get(facts), facts->length);
-    trace_add_fact(&head, "records", number);
-    trace_add_end(&head, sizeof TRACE_FIRST_LINE_FOLDED - 1, "head");
-    const char *wrong = head.failed ? "not enough memory" : tracer_output_write(text_get(&head), head.length, 0);
-    text_clear(&head);
-    return wrong;
+    text_add(head, TRACE_FIRST_LINE_FOLDED);
+    text_append(head, text_get(facts), facts->length);
+    trace_add_fact(head, "records", number);
+    trace_add_end(head, sizeof TRACE_FIRST_LINE_FOLDED - 1, "head");
 }
 
 static const char *start(struct text *facts, struct trace_control **ret_control)
@@ -177,7 +176,8 @@ static const char *start(struct text *facts, struct trace_control **ret_control)
         return "not enough memory";
     folded.arena.control->order = TRACE_RECORD_ORDER;
     folded.arena.publish = publish;
-    if ((wrong = write_head(facts)) || (wrong = tracer_output_reserve(0, place_of(0) + FIRST_BYTES)) ||
+    make_head(facts);
+    if ((wrong = write_head()) || (wrong = tracer_output_reserve(0, place_of(0) + FIRST_BYTES)) ||
         (wrong = write_control()))
         return wrong;
     map_file();
@@ -235,7 +235,7 @@ static const char *add_call(struct tracer_kept *kept, const struct trace_call *c
 static const char *comm(int64_t now_ns)
 {
     const enum tracer_guard guard = folded.control ? tracer_guard_look(now_ns) : TRACER_GUARD_NONE;
-    const bool stored = guard == TRACER_GUARD_NONE || store(guard, folded.control, TRACE_RECORD_PAGE, copy_comm);
+    const bool stored = guard == TRACER_GUARD_NONE || store(guard, copy_comm);
     return stored ? NULL : NO_STORE;
 }
 
@@ -244,7 +244,8 @@ static const char *flush(void)
     return NULL;
 }
 
-/* All of it once more: free records, of which nobody reads, differ until now. */
+/* All of it once more: free records, of which nobody reads, differ until now; and others may have written to the file,
+ * or cut it and made it longer again. */
 static const char *end(void)
 {
     struct trace_control *control = folded.arena.control;
@@ -254,13 +255,14 @@ static const char *end(void)
     unmap_words();
     control->words = folded.arena.used;
     control->hash = XXH64(folded.arena.words, bytes, 0);
-    if (!(wrong = tracer_output_write(folded.arena.words, bytes, place_of(0)))) {
+    if (!(wrong = write_head()) && !(wrong = tracer_output_write(folded.arena.words, bytes, place_of(0)))) {
         control->complete = 1;
         wrong = write_control();
     }
     if (!wrong)
         wrong = tracer_output_finish(place_of(0) + (off_t)bytes);
     trace_collect_clear(&folded.collect);
+    text_clear(&folded.head);
     return wrong;
 }
 

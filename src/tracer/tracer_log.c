@@ -23,6 +23,7 @@ static struct {
     pthread_mutex_t lock;
     const struct tracer_form *form;
     int64_t zero_ns;
+    pid_t process;
 } journal = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static atomic_bool is_on, is_full, complained;
@@ -148,9 +149,10 @@ static bool lock_for_end(void)
     return pthread_mutex_timedlock(&journal.lock, &until) == 0;
 }
 
+/* Children that were made without the C library's fork() believe that they trace, and run atexit() too. */
 void tracer_log_end(void)
 {
-    if (!lock_for_end())
+    if (getpid() != journal.process || !lock_for_end())
         return;
     if (tracer_log_is_on()) {
         atomic_store(&counters, NULL);
@@ -214,6 +216,7 @@ void tracer_log_start(void)
         return;
     atomic_store(&is_full, full && strcmp(full, "1") == 0);
     journal.form = tracer_log_is_full() ? &tracer_form_full : &tracer_form_folded;
+    journal.process = getpid();
     real.Comm_rank(MPI_COMM_WORLD, &rank);
     if (rank == 0)
         job_variables_tell();

@@ -93,10 +93,12 @@ models()
     printf 'loop 4503599627370496\ncomm ranks=0 collectives=4503599627370496\nend\n' | model collectives 1
     { for ((depth = 0; depth < 5000; depth++)); do echo 'loop 1'; done; } | model depth 1
     phase <<<"write_at file=1 size=8 offset=$(printf '(%.0s' {1..5000})" | model formula 1
+    phase <<<"write_at file=1 size=8 offset=0$(printf '+n%.0s' {1..200000})" | model sum 1
+    phase <<<"write_at file=1 size=8 offset=1$(printf '*{0:(1*1)}%.0s' {1..2000})" | model terms 1
     phase <<<"write_at file=1 size=8 offset=$(printf '[0x9223372036854775807,%.0s' 1)0x9][n]" | model list 1
     phase <<<'write_at file=1 size=8 offset=[0x4503599627370496,1x9007199254740992][n]' | model lists 1
     phase <<<'write_at file=1 size=8 offset=9223372036854775807*2' | model offset 1
-    for name in ranks bytes turns product collectives depth formula list lists offset; do
+    for name in ranks bytes turns product collectives depth formula sum terms list lists offset; do
         refused model --check "$name.model"
         refused model --expand "$name.model"
         refused replay --dry-run --on . "$name.model"

@@ -149,6 +149,22 @@ static void fill_disk(void)
     close(fd);
 }
 
+static void cut_and_grow(void)
+{
+    CHECK(truncate(trace, 0) == 0 && truncate(trace, 1 << 20) == 0);
+}
+
+/* A child that the C library does not know of ends as if it were the program. */
+static void fork_by_number(void)
+{
+    int status;
+    const pid_t child = (pid_t)syscall(SYS_fork);
+    CHECK(child >= 0);
+    if (child == 0)
+        exit(0);
+    CHECK(waitpid(child, &status, 0) == child && status == 0);
+}
+
 static int in_thread;
 
 static void do_fault(const char *fault)
@@ -158,6 +174,10 @@ static void do_fault(const char *fault)
     sigaddset(&bus, SIGBUS);
     if (strncmp(fault, "cut=", 4) == 0)
         CHECK(truncate(trace, atol(fault + 4)) == 0);
+    else if (strcmp(fault, "regrow") == 0)
+        cut_and_grow();
+    else if (strcmp(fault, "fork") == 0)
+        fork_by_number();
     else if (strcmp(fault, "remove") == 0)
         CHECK(unlink(trace) == 0);
     else if (strcmp(fault, "readonly") == 0)

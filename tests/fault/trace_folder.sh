@@ -63,6 +63,9 @@ faulty 1 1 "--engine -n 1" thread cut=8300
 faulty 1 1 "-n 1" remove
 faulty 1 1 "--full -n 1" late remove
 faulty 0 0 "-n 1" overwrite
+faulty 0 0 "-n 1" regrow
+faulty 0 0 "-n 2" fork
+faulty 0 0 "--full -n 1" fork
 faulty 0 0 "-n 1" descriptor
 faulty 0 0 "-n 2" descriptor default
 faulty 0 0 "--full -n 1" descriptor

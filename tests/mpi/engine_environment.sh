@@ -16,7 +16,7 @@ told()
 
 export MPIRUN_TIMEOUT=120
 wrong=(PIOLET_NODE_RANKS=0 PIOLET_THREADS=many PIOLET_AUXILIARY=lots PIOLET_AUXILIARY_BYTES=7 PIOLET_DEVELOP=yes
-    PIOLET_PROGRESS=loud PIOLET_TRACE_FULL=2 PIOLET_HINT=cb_nodes=1 PIOLET_NONSENSE_ALTOGETHER=1
+    PIOLET_PROGRESS=loud PIOLET_TRACE_FULL=01 PIOLET_LOG_ABOVE=much PIOLET_HINT=cb_nodes=1 PIOLET_NONSENSE_ALTOGETHER=1
     "PIOLET_HINTS=cb_nodes=many;romio_cb_write=perhaps;piolet_strategy=nosuch;piolet_stratgy=ring")
 expect_exit 0 env "${wrong[@]}" "$BASH" -c "source '$SOURCE/tests/lib.sh'; source '$SOURCE/tests/engine.sh'; engine_run 3 '$PROGRAMS/engine_environment' '$TMP/file'"
 told 1 "piolet: warning: PIOLET_NODE_RANKS is '0'; allowed: 1 and above"
@@ -25,7 +25,8 @@ told 1 "piolet: warning: PIOLET_AUXILIARY is 'lots'; allowed: 0 to 16"
 told 1 "piolet: warning: PIOLET_AUXILIARY_BYTES is '7'; allowed: 1m to 16g"
 told 1 "piolet: warning: PIOLET_DEVELOP is 'yes'; allowed: 0, 1"
 told 1 "piolet: warning: PIOLET_PROGRESS is 'loud'; allowed: always, never"
-told 1 "piolet: warning: PIOLET_TRACE_FULL is '2'; allowed: 0, 1"
+told 1 "piolet: warning: PIOLET_TRACE_FULL is '01'; allowed: 0, 1"
+told 1 "piolet: PIOLET_LOG_ABOVE is 'much'; allowed: a number of bytes"
 told 1 "piolet: warning: PIOLET_HINT is no variable of piolet's; did you mean PIOLET_HINTS?"
 told 1 "piolet: warning: PIOLET_NONSENSE_ALTOGETHER is no variable of piolet's"
 told 1 "cb_nodes: rejected 'many'"

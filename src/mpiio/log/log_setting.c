@@ -23,14 +23,14 @@ static bool refuse(bool speaks, const char *variable, const char *value, const c
 bool log_setting_read(bool speaks, struct log_setting *ret_setting)
 {
     const char *mode = getenv("PIOLET_LOG"), *above = getenv("PIOLET_LOG_ABOVE"), *folder = getenv("PIOLET_LOG_DIR");
+    struct log_setting setting = {.above = -1, .folder = folder && *folder ? folder : "."};
+    if (above && *above && !units_parse_size(above, &setting.above)) /* also where PIOLET_LOG was forgotten */
+        return refuse(speaks, "PIOLET_LOG_ABOVE", above, "a number of bytes, with k, m, g or t behind it if wanted");
     if (!mode || !*mode)
         return false;
-    struct log_setting setting = {.above = -1, .folder = folder && *folder ? folder : "."};
     setting.accesses = strcmp(mode, "all") == 0;
     if (!setting.accesses && strcmp(mode, "errors") != 0)
         return refuse(speaks, "PIOLET_LOG", mode, "errors, all");
-    if (above && *above && !units_parse_size(above, &setting.above))
-        return refuse(speaks, "PIOLET_LOG_ABOVE", above, "a number of bytes, with k, m, g or t behind it if wanted");
     *ret_setting = setting;
     return true;
 }
