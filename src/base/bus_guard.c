@@ -61,13 +61,13 @@ static void on_signal(int signal, siginfo_t *info, void *context)
         deferred.came = 1;
         return;
     }
-    if (is_default()) { /* what caused it happens again, and ends the program as without us */
+    if (!(before.sa_flags & SA_SIGINFO) && before.sa_handler == SIG_IGN) {
+        if (fault) /* the system does not let a fault be ignored either */
+            sigaction(signal, &(struct sigaction){.sa_handler = SIG_DFL}, NULL);
+    } else if (is_default()) { /* what caused it happens again, and ends the program as without us */
         sigaction(signal, &(struct sigaction){.sa_handler = SIG_DFL}, NULL);
         if (!fault)
             raise(signal);
-    } else if (!(before.sa_flags & SA_SIGINFO) && before.sa_handler == SIG_IGN) {
-        if (fault) /* the system does not let a fault be ignored either */
-            sigaction(signal, &(struct sigaction){.sa_handler = SIG_DFL}, NULL);
     } else {
         call_before(signal, info, context);
     }
