@@ -26,6 +26,15 @@ static _Thread_local struct {
 static pthread_mutex_t install_lock = PTHREAD_MUTEX_INITIALIZER;
 static atomic_bool installed;
 static struct sigaction before; /* written before the handler is in force */
+static atomic_bool spent;       /* the program's handler was for one signal only, and has had it */
+
+/* Whether the system would do now as it does by default: also where it would have set that before. */
+static bool is_default(void)
+{
+    if (before.sa_flags & SA_RESETHAND && atomic_exchange(&spent, true))
+        return true;
+    return !(before.sa_flags & SA_SIGINFO) && before.sa_handler == SIG_DFL;
+}
 
 /* The program's own handler, as if the system had called it. */
 static void call_before(int signal, siginfo_t *info, void *context)
@@ -55,14 +64,13 @@ static void on_signal(int signal, siginfo_t *info, void *context)
         deferred.came = 1;
         return;
     }
-    const bool plain = !(before.sa_flags & SA_SIGINFO);
-    if (plain && before.sa_handler == SIG_DFL) {
-        sigaction(signal, &before, NULL); /* what caused it happens again, and ends the program as without us */
-        if (!fault)
-            raise(signal);
-    } else if (plain && before.sa_handler == SIG_IGN) {
+    if (!(before.sa_flags & SA_SIGINFO) && before.sa_handler == SIG_IGN) {
         if (fault) /* the system does not let a fault be ignored either */
             sigaction(signal, &(struct sigaction){.sa_handler = SIG_DFL}, NULL);
+    } else if (is_default()) { /* what caused it happens again, and ends the program as without us */
+        sigaction(signal, &(struct sigaction){.sa_handler = SIG_DFL}, NULL);
+        if (!fault)
+            raise(signal);
     } else {
         call_before(signal, info, context);
     }

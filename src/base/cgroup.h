@@ -8,7 +8,8 @@
 
 /* Bytes that the process's memory control groups (version 1 and 2, each with all groups above it) and the machine still
  * leave, for all processes there together. What caches of files hold counts as left: the kernel gives it back on
- * demand. UINT64_MAX where nothing is known. Opens about ten files: for an open of a file, not for an access. */
+ * demand. UINT64_MAX where nothing is known. Opens about ten files: for an open of a file, not for an access. The
+ * answer may be a tenth of a second old. */
 uint64_t cgroup_memory_left(void);
 
 /* The same, with the folder `root` in the place of "/": for tests. */

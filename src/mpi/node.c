@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,6 +27,10 @@ enum {
 /* MPICH 4.0.2 maps 4.2 MiB for each rank of the node with which it exchanges more than the shortest messages; where it
  * cannot, they are lost without an error. */
 static const uint64_t MPI_SPACE = (uint64_t)6 << 20, MPI_SPACE_EACH = PIOLET_IS_OPENMPI ? 0 : (uint64_t)17 << 18;
+
+/* Bytes of the segments that this process shares. What of them is not touched yet is left to the group still, and must
+ * not be given away again: files that are open at once would together take more than there is. */
+static _Atomic uint64_t promised;
 
 /* What the first rank of a node tells the others of it. */
 struct invitation {
@@ -131,10 +136,16 @@ static void join_segment(struct node *node, const size_t *sizes, const struct in
 
 /* ---- a node ---- */
 
+static uint64_t group_left(void)
+{
+    const uint64_t left = cgroup_memory_left(), gone = atomic_load(&promised);
+    return left == UINT64_MAX ? left : left - (gone < left ? gone : left);
+}
+
 /* The first of the sizes that is a small part of what is left; the last one is asked for in any case. */
 static int first_affordable(struct node *node, const size_t *sizes, int count)
 {
-    const uint64_t space = address_space_left(), group = node->rank == 0 ? cgroup_memory_left() : UINT64_MAX;
+    const uint64_t space = address_space_left(), group = node->rank == 0 ? group_left() : UINT64_MAX;
     const uint64_t each = group == UINT64_MAX ? group : group / (uint64_t)node->size;
     int i = 0;
     while (i + 1 < count && (sizes[i] > space / SPACE_PART || sizes[i] > group / GROUP_PART))
@@ -175,6 +186,8 @@ static void share_coll(struct node *node, const size_t *sizes, int count, MPI_Co
         close((int)invitation.fd);
     if (!shared)
         node_close(node);
+    node->promised = node->segment ? node->bytes : 0;
+    atomic_fetch_add(&promised, node->promised);
 }
 
 static void count_nodes_coll(struct node *node, MPI_Comm comm)
@@ -257,4 +270,6 @@ void node_close(struct node *node)
     else if (node->segment)
         munmap(node->segment, node->bytes);
     node->segment = NULL;
+    atomic_fetch_sub(&promised, node->promised);
+    node->promised = 0;
 }

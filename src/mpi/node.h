@@ -18,7 +18,8 @@ struct node {
     bool alone;      /* the whole communicator is on this node, and its segment is seen by all */
     void *segment;   /* NULL where these ranks cannot share memory: they use messages */
     size_t bytes;
-    bool attached; /* how it is given back: shmdt(2), not munmap(2) */
+    size_t promised; /* bytes that the next segment must leave alone, though they may be free still */
+    bool attached;   /* how it is given back: shmdt(2), not munmap(2) */
     uint64_t left; /* memory that this rank may count on: of its address space and, on a node's first rank, of what the
                     * control group leaves to each rank of the node */
     bool scarce;   /* some rank has too little address space for the MPI's messages to all ranks of its node */
@@ -32,7 +33,8 @@ struct node {
  * namespaces can make MPI believe otherwise). No failure: where memory cannot be shared, segment is NULL.
  *
  * Most of a segment is never touched; but what is touched must be there, since whoever touches a page that the system
- * cannot give is ended by it. So it is a small part of what is left to the node's control group and to each rank. */
+ * cannot give is ended by it. So it is a small part of what the node's control group and the segments of files that are
+ * open already leave, and of what is left to each rank. */
 void node_open_coll(MPI_Comm comm, int comm_rank, int comm_size, const size_t *sizes, int count, struct node *ret_node);
 void node_close(struct node *node);
 

@@ -454,6 +454,25 @@ static void child_handler_info(void)
         own_fault();
 }
 
+static void say_once(int signal)
+{
+    static volatile sig_atomic_t calls;
+    (void)signal;
+    if (++calls > 1)
+        _exit(42);
+}
+
+/* A handler for one signal: after it the default holds, and copies are guarded still. */
+static void child_handler_once(void)
+{
+    sigaction(SIGBUS, &(struct sigaction){.sa_handler = say_once, .sa_flags = (int)SA_RESETHAND}, NULL);
+    if (!bus_guard_ready())
+        return;
+    raise(SIGBUS);
+    if (bus_guard_ready())
+        own_fault();
+}
+
 static void child_ignored(void)
 {
     signal(SIGBUS, SIG_IGN);
@@ -504,6 +523,7 @@ static void signals(void **state)
     assert_int_equal(outcome_of(child_sent), 1000 + SIGBUS);
     assert_int_equal(outcome_of(child_handler), 42);
     assert_int_equal(outcome_of(child_handler_info), 43);
+    assert_int_equal(outcome_of(child_handler_once), 1000 + SIGBUS);
     assert_int_equal(outcome_of(child_ignored), 9);
     assert_int_equal(outcome_of(child_later), 42);
     assert_int_equal(outcome_of(child_waits), 8);
