@@ -39,17 +39,14 @@ static bool is_default(void)
 /* The program's own handler, as if the system had called it. */
 static void call_before(int signal, siginfo_t *info, void *context)
 {
-    const struct sigaction now = before;
-    sigset_t mask = now.sa_mask, old;
-    if (!(now.sa_flags & SA_NODEFER))
+    sigset_t mask = before.sa_mask, old;
+    if (!(before.sa_flags & SA_NODEFER))
         sigaddset(&mask, signal);
-    if (now.sa_flags & SA_RESETHAND) /* once: a fault that comes again must end the program, not go on for ever */
-        before = (struct sigaction){.sa_handler = SIG_DFL};
     pthread_sigmask(SIG_BLOCK, &mask, &old);
-    if (now.sa_flags & SA_SIGINFO)
-        now.sa_sigaction(signal, info, context);
+    if (before.sa_flags & SA_SIGINFO)
+        before.sa_sigaction(signal, info, context);
     else
-        now.sa_handler(signal);
+        before.sa_handler(signal);
     pthread_sigmask(SIG_SETMASK, &old, NULL);
 }
 
