@@ -181,7 +181,7 @@ uint64_t cgroup_memory_left_below(const char *root)
     return left;
 }
 
-/* Half a millisecond for some fifteen files: tens of times what opening a file takes else. So a program that opens many
+/* A quarter of a millisecond: several times what opening a file takes else. So a program that opens many
  * asks the system only now and then. Two threads may ask at once, and find the same. */
 uint64_t cgroup_memory_left(void)
 {

@@ -9,8 +9,8 @@
  *   --cgroup-left FOLDER:BYTES  ... and rank 0 leaves so many bytes there, after MPI_Init
  *   --user NUMBER               ranks other than 0 become another user after MPI_Init
  *   --warm yes                  all ranks exchange messages after MPI_Init, before the limits that come then
- * Scenes: open, collective, independent, shared, and all. Every rank says "rank R: done" or "rank R: error: WORDS", and
- * goes on to the end whatever fails: a rank that says neither has died. */
+ * Scenes: open, collective, independent, shared, and all of these; many (files open at once). Every rank says "rank R:
+ * done" or "rank R: error: WORDS", and goes on to the end whatever fails: a rank that says neither has died. */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/filter.h>
@@ -356,6 +356,30 @@ static void scene_shared(const char *path)
     close_file(&file);
 }
 
+/* All are open before the first is written: what each may take then is decided before any takes it. */
+static void scene_many(const char *path)
+{
+    enum { FILES = 100, BLOCKS = 48 };
+    static int64_t large[BLOCK * BLOCKS]; /* 1.5 MiB */
+    static MPI_File files[FILES];
+    char name[600];
+    MPI_Datatype type = strided();
+    for (int i = 0; i < FILES; i++) {
+        snprintf(name, sizeof name, "%s.%d", path, i);
+        files[i] = open_file(name);
+        if (files[i] != MPI_FILE_NULL)
+            look("set_view",
+                 MPI_File_set_view(files[i], (MPI_Offset)rank * WORDS * 8, MPI_INT64_T, type, "native", MPI_INFO_NULL));
+    }
+    for (int i = 0; i < FILES; i++)
+        if (files[i] != MPI_FILE_NULL)
+            look("write_at_all",
+                 MPI_File_write_at_all(files[i], 0, large, BLOCK * BLOCKS, MPI_INT64_T, MPI_STATUS_IGNORE));
+    for (int i = 0; i < FILES; i++)
+        close_file(&files[i]);
+    MPI_Type_free(&type);
+}
+
 int main(int argc, char **argv)
 {
     char line[700];
@@ -380,6 +404,8 @@ int main(int argc, char **argv)
         scene_independent(path);
     if (all || !strcmp(scene, "shared"))
         scene_shared(path);
+    if (!strcmp(scene, "many"))
+        scene_many(path);
     snprintf(line, sizeof line, failure[0] ? "rank %d: error: %s\n" : "rank %d: done\n", rank, failure);
     if (write(STDOUT_FILENO, line, strlen(line)) < 0)
         return 8;

@@ -183,6 +183,7 @@ if [ -v GROUP ]; then
     for mib in 2 16 $([ "$whole" != yes ] || echo 1 4 8 32 64 128); do
         every as-theirs --cgroup-left "$GROUP:$((mib << 20))"
     done
+    cell work 2 --cgroup-left "$GROUP:$((20 << 20))" many
 else
     echo "not tried: a memory control group, which cannot be made here"
 fi
