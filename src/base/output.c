@@ -361,20 +361,22 @@ pl_status output_open(const char *path, FILE **ret_stream, struct pl_error *erro
 
 /* ---- the end ---- */
 
-/* Why a stream failed at some earlier time: what a further byte is answered. The content is lost anyway. */
-static int why_broken(FILE *stream)
+int output_stream_errno(FILE *stream)
 {
+    static const char more[1 << 16]; /* a few bytes may find room where all the others did not */
     errno = 0;
-    if (fflush(stream) == 0 && write(fileno(stream), "", 1) == 1)
-        errno = 0;
+    if (fflush(stream) == 0 && !ferror(stream))
+        return 0;
+    if (errno == 0) { /* it was an earlier write: what stopped that stops this one. The content is lost anyway. */
+        clearerr(stream);
+        errno = fwrite(more, 1, sizeof more, stream) < sizeof more || fflush(stream) != 0 ? errno : 0;
+    }
     return errno ? errno : EIO;
 }
 
 static int finish_file(struct output *output)
 {
-    int failed = ferror(output->stream) ? why_broken(output->stream) : 0;
-    if (!failed && fflush(output->stream) != 0)
-        failed = errno;
+    int failed = output_stream_errno(output->stream);
     if (!failed && output->fd >= 0 && fsync(output->fd) != 0 && errno != EINVAL && errno != EROFS && errno != ENOTSUP)
         failed = errno;
     if (fclose(output->stream) != 0 && !failed)
@@ -392,12 +394,11 @@ bool output_stdout_failed(void)
 
 static pl_status finish_stdout(struct pl_error *error)
 {
-    const bool broken = ferror(stdout);
-    errno = 0;
-    if (fflush(stdout) == 0 && !broken)
+    const int cause = output_stream_errno(stdout);
+    if (cause == 0)
         return PL_OK;
     stdout_failed = true;
-    return pl_fail_errno(error, errno ? errno : EIO, "writing to standard output");
+    return pl_fail_errno(error, cause, "writing to standard output");
 }
 
 pl_status output_finish(FILE *stream, struct pl_error *error)

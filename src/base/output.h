@@ -38,6 +38,10 @@ pl_status output_finish(FILE *stream, struct pl_error *error);
 /* Did output_finish() say that standard output could not be written? Once is enough. */
 bool output_stdout_failed(void);
 
+/* Why a stream could not be written, which stdio forgets; 0: all of it arrived so far. A broken stream is written to.
+ */
+int output_stream_errno(FILE *stream);
+
 /* Finishes all streams, then puts all files in their places. After an error nothing more is changed. */
 pl_status output_commit(struct pl_error *error);
 

@@ -89,18 +89,6 @@ void cli_print_help(const struct cli_verb *verb)
            verb->standalone ? "run" : verb->name);
 }
 
-int cli_stream_errno(FILE *stream)
-{
-    errno = 0;
-    if (fflush(stream) == 0 && !ferror(stream))
-        return 0;
-    if (errno == 0) { /* it was an earlier write: what stopped that stops this one */
-        clearerr(stream);
-        errno = fputc('\n', stream) == EOF || fflush(stream) != 0 ? errno : 0;
-    }
-    return errno ? errno : EIO;
-}
-
 void cli_complain(const struct cli_verb *verb, const char *format, ...)
 {
     va_list args;

@@ -46,10 +46,6 @@ int cli_next(const struct cli_verb *verb, int argc, char **argv, const char **re
 
 void cli_print_help(const struct cli_verb *verb);
 
-/* Why a stream could not be written, which stdio forgets; 0: all of it arrived so far. A broken stream is written to.
- */
-int cli_stream_errno(FILE *stream);
-
 /* "piolet VERB: message" on stderr, with a pointer to --help when the command line itself was wrong. */
 int cli_usage_error(const struct cli_verb *verb, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void cli_complain(const struct cli_verb *verb, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -11,6 +11,7 @@
 struct screen {
     int fd;
     bool begun, plain;
+    int failed;   /* the first failure: no byte comes behind those that are missing */
     char rest[4]; /* of a character that came in parts */
     size_t rest_length;
 };
@@ -43,11 +44,17 @@ static ssize_t screen_write(void *cookie, const char *bytes, size_t count)
 {
     struct screen *screen = cookie;
     struct text raw = {0}, shown = {0};
+    if (screen->failed) {
+        errno = screen->failed;
+        return 0;
+    }
     if (!screen->begun)
         screen->plain = is_file_of_ours(screen, bytes, count);
     screen->begun = true;
-    if (screen->plain)
-        return write_whole(screen->fd, bytes, count) ? (ssize_t)count : 0;
+    if (screen->plain) {
+        screen->failed = write_whole(screen->fd, bytes, count) ? 0 : errno;
+        return screen->failed ? 0 : (ssize_t)count;
+    }
     text_append(&raw, screen->rest, screen->rest_length);
     text_append(&raw, bytes, count);
     const size_t taken = raw.failed ? 0 : text_add_screen(&shown, raw.data, raw.length);
@@ -59,10 +66,10 @@ static ssize_t screen_write(void *cookie, const char *bytes, size_t count)
     } else {
         errno = ENOMEM;
     }
-    const int cause = errno;
+    screen->failed = good ? 0 : errno;
     text_clear(&raw);
     text_clear(&shown);
-    errno = cause;
+    errno = good ? errno : screen->failed;
     return good ? (ssize_t)count : 0; /* 0: the stream has an error */
 }
 

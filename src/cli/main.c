@@ -46,7 +46,7 @@ static bool asks_for_help(const struct cli_verb *verb, int argc, char **argv)
 static int finish(const struct cli_verb *verb, int status)
 {
     output_discard();
-    const int cause = cli_stream_errno(stdout);
+    const int cause = output_stream_errno(stdout);
     if (cause == 0 || output_stdout_failed())
         return status;
     cli_complain(verb, "writing to standard output: %s", strerror(cause));
