@@ -172,7 +172,7 @@ for name in "${LATE[@]}"; do
     expect_exit 1 mpirun_n 4 env TAMPER_FILE="$SMALL_FS/a.$$.dat" TAMPER_FILL="$SMALL_FS/filler" \
         bash -c 'LD_PRELOAD=$PROGRAMS/libtamper.so${LD_PRELOAD:+:$LD_PRELOAD} exec "$0" "$@"' "$PIOLET" run -o late.out late.in
     expect_in "$ERR" "'$SMALL_FS/a.$$.dat'"
-    grep -qE "No space left|its file system has only [0-9]+ k?B free" "$ERR" || fail "$name: no cause: $(cat "$ERR")"
+    grep -qE "No space left|its file system has only [0-9.]+ k?B free" "$ERR" || fail "$name: no cause: $(cat "$ERR")"
     expect_in "$ERR" "1 parameter set failed"
     [ "$(grep -c '^end-block 1$' late.out)" = 2 ] || fail "$name: the test after the failed one did not run"
     rm -f "$SMALL_FS"/a.$$.dat* "$SMALL_FS"/.a.$$.dat* "$SMALL_FS/filler" late.out

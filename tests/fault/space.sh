@@ -101,7 +101,7 @@ for test in "${late[@]}"; do
     expect_in "$ERR" "of '$SMALL_FS/a.dat'"
     case $test in
     *nonblocking) expect_in "$ERR" "was written" ;;
-    *) grep -qE "No space left|its file system has only [0-9]+ k?B free" "$ERR" || fail "$test: no cause: $(cat "$ERR")" ;;
+    *) grep -qE "No space left|its file system has only [0-9.]+ k?B free" "$ERR" || fail "$test: no cause: $(cat "$ERR")" ;;
     esac
     expect_in "$ERR" "1 parameter set failed"
     [ "$(grep -c '^end-block 1$' late.out)" = 2 ] || fail "$test: the test after the failed one did not run"

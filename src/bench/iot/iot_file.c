@@ -1,7 +1,9 @@
 #include "bench/iot/iot_file.h"
 
+#include "base/units.h"
 #include "measure/environment.h"
 
+#include <stdio.h>
 #include <string.h>
 
 pl_status iot_file_open_coll(struct iot_run *run, MPI_Comm comm, MPI_File *ret_file, struct pl_error *error)
@@ -60,4 +62,20 @@ pl_status iot_file_close_coll(const struct iot_run *run, MPI_File *file, struct 
 {
     const int code = MPI_File_close(file);
     return code == MPI_SUCCESS ? PL_OK : coll_fail_mpi(error, code, "closing '%s'", run->filename);
+}
+
+pl_status iot_file_note_full_disk(const struct iot_run *run, const char *doing, struct pl_error *error)
+{
+    enum { NEARLY_NOTHING = 1 << 20 };
+    struct environment_filesystem fs;
+    struct pl_error ignored;
+    char there[UNITS_TEXT_MAX];
+    if ((strcmp(doing, "writing") != 0 && strcmp(doing, "updating") != 0) ||
+        environment_filesystem(run->filename, &fs, &ignored) != PL_OK || fs.total_bytes == 0 ||
+        fs.free_bytes >= NEARLY_NOTHING)
+        return error->status;
+    const size_t used = strlen(error->text);
+    snprintf(error->text + used, sizeof error->text - used, "; its file system has only %s free",
+             units_bytes(fs.free_bytes, there));
+    return error->status = PL_E_SPACE;
 }

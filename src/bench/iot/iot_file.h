@@ -13,4 +13,8 @@ pl_status iot_file_preallocate_coll(const struct iot_run *run, MPI_File file, st
 pl_status iot_file_sync_coll(const struct iot_run *run, MPI_File file, struct pl_error *error);
 pl_status iot_file_close_coll(const struct iot_run *run, MPI_File *file, struct pl_error *error);
 
+/* MPI-IO seldom says that a disk is full: ROMIO calls it an "other error", OMPIO just moves less. Adds to the message
+ * of an access that failed ("writing", "updating"; else nothing) that it is, where it is. Returns the status. */
+pl_status iot_file_note_full_disk(const struct iot_run *run, const char *doing, struct pl_error *error);
+
 #endif

@@ -93,10 +93,10 @@ static pl_status moved_whole(const struct gatherscat *g, const char *doing, int 
     if (code != MPI_SUCCESS)
         return coll_fail_mpi(error, code, "%s the matrix in '%s'", doing, run->filename);
     MPI_Get_count(moved, MPI_DOUBLE, &count);
-    if (count != wanted)
-        return pl_fail(error, PL_E_SYSTEM, "%s '%s': only %d of %d elements moved", doing, run->filename, count,
-                       wanted);
-    return PL_OK;
+    if (count == wanted)
+        return PL_OK;
+    pl_fail(error, PL_E_SYSTEM, "%s '%s': only %d of %d elements moved", doing, run->filename, count, wanted);
+    return iot_file_note_full_disk(run, doing, error);
 }
 
 static pl_status gatherscat_write(void *test, struct pl_error *error)

@@ -43,8 +43,9 @@ static pl_status judge(const struct irregular *k, const struct irregular_section
         MPI_Get_elements_x(moved, s->etype, &count);
     if (count == wanted)
         return PL_OK;
-    return pl_fail(error, PL_E_SYSTEM, "%s %s of '%s': only %lld of %lld numbers moved", doing, s->what,
-                   k->run->filename, count == MPI_UNDEFINED ? 0 : (long long)count, (long long)wanted);
+    pl_fail(error, PL_E_SYSTEM, "%s %s of '%s': only %lld of %lld numbers moved", doing, s->what, k->run->filename,
+            count == MPI_UNDEFINED ? 0 : (long long)count, (long long)wanted);
+    return iot_file_note_full_disk(k->run, doing, error);
 }
 
 /* Moves the buffer. Whatever fails on the way, every rank comes to every meeting: with nothing, if need be. */

@@ -5,8 +5,6 @@
 #include "bench/iot/iot_file.h"
 
 #include "base/rng.h"
-#include "base/units.h"
-#include "measure/environment.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -27,22 +25,6 @@ struct lowlevel_block lowlevel_block(const struct lowlevel *low, int64_t j, uint
                                    .data = iot_data_block(&low->data, extent.offset, salt)};
 }
 
-/* MPI-IO seldom says that a disk is full: ROMIO calls it an "other error", OMPIO just moves less. */
-static void note_full_disk(const struct lowlevel *low, const char *doing, struct pl_error *error)
-{
-    enum { NEARLY_NOTHING = 1 << 20 };
-    struct environment_filesystem fs;
-    struct pl_error ignored;
-    char there[UNITS_TEXT_MAX];
-    if (strcmp(doing, "writing") != 0 || environment_filesystem(low->run->filename, &fs, &ignored) != PL_OK ||
-        fs.total_bytes == 0 || fs.free_bytes >= NEARLY_NOTHING)
-        return;
-    const size_t used = strlen(error->text);
-    snprintf(error->text + used, sizeof error->text - used, "; its file system has only %s free",
-             units_bytes(fs.free_bytes, there));
-    error->status = PL_E_SPACE;
-}
-
 pl_status lowlevel_moved(const struct lowlevel *low, const struct lowlevel_block *block, int64_t j, const char *doing,
                          int mpi_code, MPI_Status *moved, struct pl_error *error)
 {
@@ -58,8 +40,7 @@ pl_status lowlevel_moved(const struct lowlevel *low, const struct lowlevel_block
         pl_fail(error, PL_E_SYSTEM, "%s block %lld at byte %lld of '%s': only %d of %d numbers moved", doing,
                 (long long)j, (long long)block->offset_bytes, low->run->filename, count == MPI_UNDEFINED ? 0 : count,
                 block->count);
-    note_full_disk(low, doing, error);
-    return error->status;
+    return iot_file_note_full_disk(low->run, doing, error);
 }
 
 pl_status lowlevel_verify(const struct lowlevel *low, const struct lowlevel_block *block, int64_t j,

@@ -1,5 +1,6 @@
 /* The array on one rank: its values, its view of the file, the one call that moves it. */
 #include "bench/iot/iot_matrix.h"
+#include "bench/iot/iot_file.h"
 
 #include "base/rng.h"
 
@@ -128,8 +129,9 @@ static pl_status moved(const struct iot_run *run, const char *doing, int code, M
     MPI_Get_elements_x(status, MPI_DOUBLE, &elements);
     if (elements == count)
         return PL_OK;
-    return pl_fail(error, PL_E_SYSTEM, "%s '%s': only %lld of %lld elements moved", doing, run->filename,
-                   elements == MPI_UNDEFINED ? 0 : (long long)elements, (long long)count);
+    pl_fail(error, PL_E_SYSTEM, "%s '%s': only %lld of %lld elements moved", doing, run->filename,
+            elements == MPI_UNDEFINED ? 0 : (long long)elements, (long long)count);
+    return iot_file_note_full_disk(run, doing, error);
 }
 
 static bool is_collective(const struct iot_run *run)

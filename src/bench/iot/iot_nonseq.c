@@ -97,8 +97,9 @@ static pl_status fail(const struct nonseq *n, const char *doing, int64_t number,
     MPI_Get_count(moved, MPI_DOUBLE, &count);
     if (count == n->doubles)
         return PL_OK;
-    return pl_fail(error, PL_E_SYSTEM, "%s block %lld at byte %lld of '%s': only %d of %d numbers moved", doing,
-                   (long long)number, (long long)bytes_at(n, number), n->run->filename, count, n->doubles);
+    pl_fail(error, PL_E_SYSTEM, "%s block %lld at byte %lld of '%s': only %d of %d numbers moved", doing,
+            (long long)number, (long long)bytes_at(n, number), n->run->filename, count, n->doubles);
+    return iot_file_note_full_disk(n->run, doing, error);
 }
 
 static pl_status verify(const struct nonseq *n, int64_t number, uint64_t generation, const char *doing,

@@ -91,8 +91,9 @@ static pl_status judge(const struct outofcore *o, const char *doing, int64_t k, 
         MPI_Get_count(moved, MPI_DOUBLE, &count);
     if (count == wanted)
         return PL_OK;
-    return pl_fail(error, PL_E_SYSTEM, "%s panel %lld at byte %lld of '%s': only %d of %d numbers moved", doing,
-                   (long long)k, (long long)outofcore_byte_of(o, k), o->run->filename, count, wanted);
+    pl_fail(error, PL_E_SYSTEM, "%s panel %lld at byte %lld of '%s': only %d of %d numbers moved", doing, (long long)k,
+            (long long)outofcore_byte_of(o, k), o->run->filename, count, wanted);
+    return iot_file_note_full_disk(o->run, doing, error);
 }
 
 pl_status outofcore_view_coll(struct outofcore *o, struct pl_error *error)

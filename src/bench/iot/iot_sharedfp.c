@@ -115,8 +115,9 @@ static pl_status wrote(struct sharedfp *s, int64_t number, int64_t length, int c
         MPI_Get_count(moved, MPI_DOUBLE, &count);
     if (count == length / 8)
         return PL_OK;
-    return pl_fail(error, PL_E_SYSTEM, "writing record %lld to '%s': only %d of %lld numbers moved", (long long)number,
-                   s->run->filename, count, (long long)length / 8);
+    pl_fail(error, PL_E_SYSTEM, "writing record %lld to '%s': only %d of %lld numbers moved", (long long)number,
+            s->run->filename, count, (long long)length / 8);
+    return iot_file_note_full_disk(s->run, "writing", error);
 }
 
 static void stamp(struct sharedfp *s, double seconds, int64_t length)
