@@ -13,7 +13,7 @@
 
 #include "mpiio/storage/storage_core.h"
 
-enum { FILE_BYTES = 5 << 20, ENOUGH = 9 };
+enum { FILE_BYTES = 5 << 20, ENOUGH = 24 };
 
 static int set_up(void **state)
 {

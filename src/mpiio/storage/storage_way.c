@@ -11,13 +11,11 @@
 struct way_limits {
     double debt_bytes;
     int rest_first, rest_most;
+    int calls; /* to know what they cost */
 };
-static const struct way_limits SMALL = {512 << 10, 4096, 1 << 16}, LARGE = {128 << 20, 64, 1 << 14};
+static const struct way_limits SMALL = {256 << 10, 4096, 1 << 16, 16}, LARGE = {128 << 20, 64, 1 << 14, 2};
 
-enum {
-    WINDOW_BYTES = 4 << 20, /* copied at a time, between its multiples */
-    CALLS_ENOUGH = 2,       /* to know what they cost */
-};
+enum { WINDOW_BYTES = 4 << 20 };     /* copied at a time, between its multiples */
 static const double ADVANTAGE = 1.1; /* so many times quicker, or it is not worth the trouble */
 
 static double now_ns(void)
@@ -43,30 +41,39 @@ static void way_begin_rest(struct storage_way *way, const struct way_limits *lim
     atomic_store_explicit(&way->resting, way->rest, memory_order_relaxed);
 }
 
+static const struct way_limits *limits_of(const struct storage *storage, const struct storage_way *way)
+{
+    return way == &storage->small ? &SMALL : &LARGE;
+}
+
 static bool way_copies(struct storage *storage, struct storage_way *way, int64_t begin, int64_t end)
 {
     if (storage_hold_ground(storage, true, begin, end) == STORAGE_NEW)
         return false;
     pthread_mutex_lock(&storage->hold.mutex);
-    const bool known = way->calls >= CALLS_ENOUGH;
+    const bool known = way->calls >= limits_of(storage, way)->calls;
     pthread_mutex_unlock(&storage->hold.mutex);
     return known;
 }
 
 static void way_note_call(struct storage *storage, struct storage_way *way, double ns, int64_t bytes)
 {
+    const struct way_limits *limits = limits_of(storage, way);
     const double cost = ns / (double)bytes;
     pthread_mutex_lock(&storage->hold.mutex);
-    way->call_cost = way->calls < CALLS_ENOUGH ? cost : (way->call_cost + cost) / 2;
-    if (way->calls < CALLS_ENOUGH) /* the first may have had blocks to find */
+    if (limits == &SMALL) /* the quickest: the others had blocks to find, or met another process */
+        way->call_cost = way->calls == 0 || cost < way->call_cost ? cost : way->call_cost;
+    else
+        way->call_cost = way->calls < limits->calls ? cost : (way->call_cost + cost) / 2;
+    if (way->calls < limits->calls)
         way->calls++;
     pthread_mutex_unlock(&storage->hold.mutex);
 }
 
 /* `bytes` 0: it could not be copied, as behind the end of the file. */
-static void way_note_copy(struct storage *storage, struct storage_way *way, const struct way_limits *limits, double ns,
-                          int64_t bytes)
+static void way_note_copy(struct storage *storage, struct storage_way *way, double ns, int64_t bytes)
 {
+    const struct way_limits *limits = limits_of(storage, way);
     pthread_mutex_lock(&storage->hold.mutex);
     const double most = limits->debt_bytes * way->call_cost;
     way->debt_ns += ns * ADVANTAGE - way->call_cost * (double)bytes;
@@ -140,7 +147,7 @@ pl_status storage_way_write(struct storage *storage, int64_t offset, const char 
         return write_measured(storage, way, offset, memory, bytes, ret_done, error);
     const double began = now_ns();
     const bool copied = copy_windows(storage, offset, memory, bytes);
-    way_note_copy(storage, way, small ? &SMALL : &LARGE, now_ns() - began, copied ? bytes : 0);
+    way_note_copy(storage, way, now_ns() - began, copied ? bytes : 0);
     if (!copied)
         return storage_write(storage, offset, memory, bytes, ret_done, error);
     if (ret_done)
