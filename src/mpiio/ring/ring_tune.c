@@ -187,8 +187,8 @@ void ring_explain(const struct ring *ring, bool write, char *ret_text, size_t by
         record = &tune->record[write][class]; /* the last call was one of the other kind: any size will do */
     const enum ring_way direct = known_direct(record);
     ret_text[0] = '\0';
-    if (record->tried[RING_WAY_RING] < 2 || record->tried[direct] < TRIES_DIRECT)
-        return;
+    if (record->tried[RING_WAY_RING] < 2 || (record->tried[direct] < TRIES_DIRECT && !is_far_behind(record, direct)))
+        return; /* not decided yet */
     const double ring_rate = 1 / record->cost[RING_WAY_RING], direct_rate = 1 / record->cost[direct];
     snprintf(ret_text, bytes, "%s: %.2f GB/s through the ring, %.2f GB/s each rank for itself",
              ring_rate >= direct_rate ? "ring" : "independent", ring_rate, direct_rate);
