@@ -5,6 +5,7 @@
 #ifndef PIOLET_TRACE_FOLD_CORE_H
 #define PIOLET_TRACE_FOLD_CORE_H
 
+#include "base/checked.h"
 #include "trace/trace_fold.h"
 
 enum {
@@ -86,20 +87,6 @@ static inline struct trace_record_leaf *fold_leaf_to_change(const struct trace_f
     trace_arena_note(core->arena, ref + BEFORE / sizeof(uint64_t), sizeof(struct trace_record_leaf) - BEFORE);
     return trace_arena_at(core->arena, ref);
 }
-/* Sums of values go around where they overflow, and so does taking them apart again. */
-static inline int64_t fold_plus(int64_t a, int64_t b)
-{
-    return (int64_t)((uint64_t)a + (uint64_t)b);
-}
-static inline int64_t fold_minus(int64_t a, int64_t b)
-{
-    return (int64_t)((uint64_t)a - (uint64_t)b);
-}
-static inline int64_t fold_times(int64_t a, int64_t b)
-{
-    return (int64_t)((uint64_t)a * (uint64_t)b);
-}
-
 /* trace_fold_node.c: single nodes and subtrees. What cannot be made is 0, and core->failed is set. */
 trace_ref fold_new_leaf(struct trace_fold_core *core, int levels);
 trace_ref fold_new_loop(struct trace_fold_core *core);

@@ -56,7 +56,7 @@ static struct trace_record_chunk *chunk_with_room(struct trace_fold_core *core, 
 
 void fold_list_add(struct trace_fold_core *core, struct fold_step *end, int64_t value)
 {
-    const int64_t step = fold_minus(value, end->last);
+    const int64_t step = wrapping_sub(value, end->last);
     struct trace_record_chunk *chunk = trace_arena_at(core->arena, end->chunk);
     end->last = value;
     if (chunk->used > 0 && fits(step)) {

@@ -94,7 +94,7 @@ bool fold_expects(const struct trace_fold_core *core, trace_ref key, int64_t val
         return true;
     int64_t expected = leaf->value;
     for (int i = core->level; i >= 0; i--)
-        expected = fold_plus(expected, fold_times(core->turn[i], leaf->stride[core->level - i]));
+        expected = wrapping_add(expected, wrapping_mul(core->turn[i], leaf->stride[core->level - i]));
     return expected == value;
 }
 

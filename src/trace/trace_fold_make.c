@@ -13,7 +13,8 @@ static bool in_line(const struct trace_fold_core *core, trace_ref a, trace_ref b
         return false;
     if (!fold_is_loop(core, a)) {
         const struct trace_record_leaf *x = fold_leaf(core, a), *y = fold_leaf(core, b), *z = fold_leaf(core, c);
-        if (x->key != y->key || y->key != z->key || fold_minus(y->value, x->value) != fold_minus(z->value, y->value))
+        if (x->key != y->key || y->key != z->key ||
+            wrapping_sub(y->value, x->value) != wrapping_sub(z->value, y->value))
             return false;
         for (int i = 0; i < x->node.levels; i++)
             if (x->stride[i] != y->stride[i] || y->stride[i] != z->stride[i])
@@ -77,7 +78,7 @@ static trace_ref join_leaves(const struct copies *copies)
         return fold_list_start(core, made) ? made : 0;
     for (int i = 0; i < levels; i++)
         leaf->stride[i] = first->stride[i];
-    leaf->stride[levels] = fold_minus(fold_leaf(core, copies->nodes[1])->value, first->value);
+    leaf->stride[levels] = wrapping_sub(fold_leaf(core, copies->nodes[1])->value, first->value);
     return made;
 }
 
@@ -175,7 +176,7 @@ static void add_values(struct trace_fold_core *core, struct fold_step *list, tra
         const struct trace_record_leaf *leaf = fold_leaf(core, ref);
         int64_t value = leaf->value;
         for (int i = 0; i < levels; i++)
-            value = fold_plus(value, fold_times(turn[i], leaf->stride[i]));
+            value = wrapping_add(value, wrapping_mul(turn[i], leaf->stride[i]));
         if (skip-- <= 0)
             fold_list_add(core, list, value);
         int i = 0;
@@ -287,7 +288,7 @@ static trace_ref straight_turns(struct trace_fold_core *core)
         struct trace_record_leaf *from = fold_leaf_to_change(core, core->steps[i].node), *leaf = fold_leaf(core, ref);
         fold_list_in_line(core, &core->steps[i], FOLD_SHORT, &step);
         leaf->key = from->key;
-        leaf->value = fold_minus(core->steps[i].last, fold_times(FOLD_SHORT - 1, step));
+        leaf->value = wrapping_sub(core->steps[i].last, wrapping_mul(FOLD_SHORT - 1, step));
         leaf->stride[0] = step;
         fold_share_time(from, leaf, FOLD_SHORT);
         leaf->node.prev = last;

@@ -23,7 +23,7 @@ static trace_ref copy_leaf(const struct part *part, trace_ref ref, int inside, i
     for (int i = 0; i < inside; i++)
         to->stride[i] = from->stride[i];
     for (int i = 0; i < part->fixed_count; i++)
-        to->value = fold_plus(to->value, fold_times(part->fixed[i], from->stride[inside + i]));
+        to->value = wrapping_add(to->value, wrapping_mul(part->fixed[i], from->stride[inside + i]));
     fold_share_time(from, to, events);
     return made;
 }
