@@ -9,10 +9,11 @@
 [ -w /dev/shm ] && INTERRUPT_TMP=$(mktemp -d /dev/shm/piolet-interrupt.XXXXXX) || INTERRUPT_TMP=$(mktemp -d "$TMP/XXXXXX")
 on_exit rm -rf "$INTERRUPT_TMP"
 
-# A verb of verb.def that nobody thought of here fails; these three only print.
+# A verb of verb.def or a benchmark that nobody thought of here fails; these four only print. (The benchmark 'trace' is no verb.)
 interrupt_verbs()
 {
-    sed -n 's/^ENTRY(\(.*\))$/\1/p' "$SOURCE/src/cli/verb.def" | grep -vE '^(help|hints|strategies)$'
+    sed -n 's/^ENTRY(\(.*\))$/\1/p' "$SOURCE/src/cli/verb.def" "$SOURCE/src/bench/bench.def" | sort -u |
+        grep -vE '^(help|hints|strategies|bench)$'
 }
 
 interrupt_inputs()
@@ -26,22 +27,7 @@ interrupt_inputs()
         printf ' 0.0008%.0s' $(seq 2 "$sets")
         printf '\n'
     } >"$here/long.in"
-    cat >"$here/app.model" <<'END'
-piolet-model 1
-program app
-ranks 2
-file 1 name="x" type=shared processes=2 access=sequential pointer=explicit calls=collective waits=blocking views=0 written=60000000 read=0
-steps
-open ranks=0-1 file=1 name="x" with="amode=create|rdwr ranks=2 first=0 stride=1"
-loop 30
-  comm ranks=0-1 collectives=1
-  phase 1 count=30 numbers=1-30 ranks=0-1 weight=2000000 access=sequential
-    write_at_all file=1 size=1000000 offset=idP*30000000+n*1000000
-  end
-end
-close ranks=0-1 file=1
-end-steps 12 -
-END
+    cp "$SOURCE/tests/support/models/interrupt.model" "$here/app.model"
     mkdir "$here/target"
     mkfifo "$here/fifo" "$here/fifo.svg"
 }
@@ -50,7 +36,7 @@ END
 # that may be there afterwards in $kept
 interrupt_command()
 {
-    ranks=2 sign=k.out kept=k.out
+    ranks=2 sign=k.out kept=k.out pause=1
     case $1 in
     run) words=(run long.in -o k.out) ;;
     beff) words=(beff -o k.out) ;;
@@ -60,12 +46,16 @@ interrupt_command()
     peak) words=(peak target --quick --size 64m --limit 60 --requests '512,1m' --access random -o k.out) ;;
     btio) ranks=4 words=(btio --class S --repeat 100000 --file t.dat -o k.out) ;;
     madbench) ranks=4 words=(madbench --files unique --repeat 100000 --file t.dat -o k.out) ;;
+    metadata) words=(metadata --on target --files 200 --repeat 1000 -o k.out) ;;
+    engine) words=(engine --on target --size 1m --repeat 1000 -o k.out) ;;
+    calls) words=(calls --on target --blocks 1000 -o k.out) ;;
+    overlap) words=(overlap --on target --size 1m --repeat 1000 -o k.out) ;;
     replay) words=(replay app.model --all --repeat 1000 --on target -o k.out) ;;
     trace) words=(trace -o tr -- "$PIOLET" run long.in -o k.out) kept='tr k.out' ;;
     preload) words=(preload -- "$PIOLET" run long.in -o k.out) ;;
     choose) ranks='' words=(choose app.model --on target --rounds 1000 --keep-results kept) sign=kept/choose-1.out kept=kept ;;
     survey) words=(survey --quick --no-limits --dir target -o out) sign=out/curves.out kept=out ;;
-    doctor) words=(doctor --mpiio --dir target) sign='' ;;
+    doctor) words=(doctor --mpiio --dir target) sign='' pause=0.3 ;;
     analyze) ranks='' words=(analyze export --format json fifo -o x.json) sign='' kept='' ;;
     report) ranks='' words=(report fifo -o x.html) sign='' kept='' ;;
     predict) ranks='' words=(predict app.model fifo --json x.json) sign='' kept='' ;;
@@ -103,7 +93,7 @@ interrupt_is_there()
         sleep "0.$((RANDOM % 6))"
         return
     fi
-    [ -n "$sign" ] || sleep 1
+    [ -n "$sign" ] || sleep "$pause"
     for ((tries = 0; tries < 1500; tries++)); do
         [ -n "$sign" ] || return 0
         ! grep -qs '^end-set' "$here/$sign" || return 0
@@ -159,8 +149,8 @@ interrupt_results()
     done < <(find "$here" -name '*.out' -size +0)
     [ "$when" != middle ] || [ "$sign" != k.out ] || [[ $verb =~ ^(trace|preload)$ ]] || [ "$how$signal" = mpiexecHUP ] ||
         grep -q "what was measured is kept in 'k.out'" "$here/.err" || fail "$what: $(cat "$here/.err")"
-    [ "$when" != middle ] || ! [[ $verb =~ ^(beffio|piobench|gpfs)$ ]] || [ "$how$signal" = mpiexecHUP ] ||
-        grep -qE "go on with: piolet (gpfs|piobench|beffio -n 2) --resume k.out" "$here/.err" || fail "$what: does not say how to go on: $(cat "$here/.err")"
+    [ "$when" != middle ] || ! [[ $verb =~ ^(run|beff|beffio|piobench|gpfs|peak|btio|madbench|metadata|engine|calls|overlap)$ ]] || [ "$how$signal" = mpiexecHUP ] ||
+        grep -qE "go on with: piolet $verb .*--resume k.out" "$here/.err" || fail "$what: does not say how to go on: $(cat "$here/.err")"
 }
 
 # All that a job needs, in a session of its own: its number is that of its group.

@@ -3,6 +3,10 @@
 #   fail MESSAGE              ends the test as failed          skip REASON   ends it as skipped
 #   expect_exit CODE CMD...   runs CMD, its output in the files $OUT and $ERR; fails on another exit status
 #   expect_in FILE TEXT       fails unless FILE holds TEXT     expect_not_in FILE TEXT
+#   expect_wrong_use VERB     of each line STATUS|TEXT|ARGUMENTS of standard input: this exit status, TEXT on stderr, no more
+#   expect_refused VERB TEXT ARGUMENT...  exit status 2, a message of one line that holds TEXT, and no file more than before
+#   make_show TEXT            makes the program ./show: it prints its arguments as <A><B>, then TEXT as a shell reads it, and
+#                             ends with exit status 7
 #   mpirun_n N CMD...         runs CMD on N ranks of this build's MPI
 #   kill_ranks                kills the ranks of piolet that run in $TMP, and waits for their end
 #   small_fs SIZE             mounts an ext4 of SIZE (as 64M) at $SMALL_FS; skips where that cannot be
@@ -10,6 +14,7 @@
 #                             them to the MPIs in turn (PIOLET_TEST_DEAL=yes), else all are for each
 #   on_exit CMD...            runs CMD at the end, last one first
 #   project_files PATTERN...  the files of the project, as 'git ls-files' would name them
+#   expect_debts FOUND WHAT   fails unless the lines of FOUND are those of standard input: WHAT is wrong and known to be
 # No command may hang: expect_exit ends one after $COMMAND_TIMEOUT seconds (120), mpirun_n after $MPIRUN_TIMEOUT (120).
 # shellcheck shell=bash
 set -euo pipefail
@@ -95,6 +100,36 @@ expect_not_in()
     fail "'$2' is in ${1##*/}"
 }
 
+expect_wrong_use()
+{
+    local verb=$1 status text arguments
+    while IFS='|' read -r status text arguments; do
+        # shellcheck disable=SC2086  # several arguments
+        expect_exit "$status" "$PIOLET" "$verb" $arguments
+        expect_in "$ERR" "$text"
+        [ ! -s "$OUT" ] || fail "$verb $arguments: something on stdout"
+    done
+}
+
+# One line at once: the ranks' lines must not mix.
+make_show()
+{
+    printf '#!/bin/sh\nwords=$(printf "<%%s>" "$@")\necho "$words %s"\nexit 7\n' "$1" >show
+    chmod +x show
+}
+
+# Behind the message there may be a hint to --help.
+expect_refused()
+{
+    local verb=$1 text=$2 before
+    shift 2
+    before=$(find . -type f ! -name '.std*')
+    expect_exit 2 "$PIOLET" "$verb" "$@"
+    expect_in "$ERR" "$text"
+    [ "$(grep -vc "^Try 'piolet $verb --help'" "$ERR")" -eq 1 ] || fail "not one message: $*: $(cat "$ERR")"
+    [ "$(find . -type f ! -name '.std*')" = "$before" ] || fail "something was written: $*"
+}
+
 is_mine()
 {
     local turn=0
@@ -176,10 +211,11 @@ project_files()
 {
     (
         cd "$SOURCE" || exit
-        if git ls-files --cached --others --exclude-standard -- "$@" 2>/dev/null | grep -q .; then
-            git ls-files --cached --others --exclude-standard -- "$@"
+        local names=() pattern known
+        known=$(git ls-files --cached --others --exclude-standard -- "$@" 2>/dev/null) || known=
+        if [ -n "$known" ]; then
+            printf '%s\n' "$known"
         else
-            local names=() pattern
             for pattern in "$@"; do
                 names+=(${names[@]:+-o} -path "./$pattern")
             done
@@ -189,4 +225,18 @@ project_files()
     ) | LC_ALL=C sort -u | while IFS= read -r file; do
         [ ! -f "$SOURCE/$file" ] || printf '%s\n' "$file"
     done
+}
+
+# Debts are listed so that they can only shrink: what is not listed fails, and so does what is listed and gone.
+expect_debts()
+{
+    local found=$1 what=$2
+    LC_ALL=C sort -u >"$TMP/.debts"
+    LC_ALL=C sort -u "$found" >"$TMP/.found"
+    if LC_ALL=C comm -23 "$TMP/.found" "$TMP/.debts" | sed 's/^/  /' | grep . >&2; then
+        fail "$what"
+    fi
+    if LC_ALL=C comm -13 "$TMP/.found" "$TMP/.debts" | sed 's/^/  /' | grep . >&2; then
+        fail "these are settled: take them from the list of debts in this lint"
+    fi
 }

@@ -16,7 +16,7 @@ rm -rf src
 cp -R "$source/src" "$source/build.mjs" "$source/package.json" "$source/package-lock.json" "$source/tsconfig.json" . ||
     give_up "its sources cannot be copied"
 if ! cmp -s package-lock.json node_modules/.installed; then
-    "$npm" ci --no-audit --no-fund --prefer-offline --fetch-retries=1 --fetch-timeout=20000 >page.log 2>&1 ||
+    "$npm" ci --omit=dev --no-audit --no-fund --prefer-offline --fetch-retries=1 --fetch-timeout=20000 >page.log 2>&1 ||
         give_up "npm could not install what it needs; is there a network?"
     cp package-lock.json node_modules/.installed
 fi

@@ -4,12 +4,12 @@
 #ifndef PIOLET_MPIIO_H
 #define PIOLET_MPIIO_H
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 #ifndef PIOLET_API
 #define PIOLET_API __attribute__((visibility("default")))
+#endif
+
+#ifdef __cplusplus
+extern "C" {
 #endif
 
 /* The version; that there is such a symbol tells that our MPI-IO is in force. */

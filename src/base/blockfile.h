@@ -131,4 +131,13 @@ typedef void blockfile_take(void *context, int64_t first, const int64_t *values,
 pl_status blockfile_stream(struct blockfile *file, const struct blockfile_series *series, blockfile_take *take,
                            void *context, struct pl_error *error);
 
+/* The same numbers one by one, for those who walk through several series at once. */
+struct blockfile_cursor;
+/* NULL: no memory. The file must stay open. */
+struct blockfile_cursor *blockfile_cursor_new(struct blockfile *file, const struct blockfile_series *series);
+/* False behind the last number, and where the file cannot be read (any more): then blockfile_cursor_failed(). */
+bool blockfile_cursor_next(struct blockfile_cursor *cursor, int64_t *ret_value);
+bool blockfile_cursor_failed(const struct blockfile_cursor *cursor);
+void blockfile_cursor_free(struct blockfile_cursor *cursor); /* accepts NULL */
+
 #endif

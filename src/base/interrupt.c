@@ -1,7 +1,7 @@
 #include "base/interrupt.h"
 
 #include "base/output.h"
-#include "base/remove.h"
+#include "base/path.h"
 #include "base/text.h"
 
 #include <assert.h>
@@ -50,7 +50,7 @@ static struct {
 /* ---- what to remove ---- */
 
 /* At the end there is no time for it, and a link may lead to where nothing is yet. */
-static bool follow_links(const char *name, char path[PATH_MAX])
+static bool interrupt_follow_links(const char *name, char path[PATH_MAX])
 {
     char target[PATH_MAX], next[PATH_MAX];
     if (snprintf(path, PATH_MAX, "%s", name) >= PATH_MAX)
@@ -68,7 +68,7 @@ static bool follow_links(const char *name, char path[PATH_MAX])
     return false;
 }
 
-static int slot_of(const char *path)
+static int interrupt_slot_of(const char *path)
 {
     for (int i = 0; board && i < SLOTS; i++)
         if (atomic_load(&board->used[i]) && strcmp(board->name[i], path) == 0)
@@ -78,12 +78,12 @@ static int slot_of(const char *path)
 
 void interrupt_remove(const char *path)
 {
-    if (!board || getpid() != owner || slot_of(path) >= 0 || strlen(path) >= PATH_MAX)
+    if (!board || getpid() != owner || interrupt_slot_of(path) >= 0 || strlen(path) >= PATH_MAX)
         return;
     for (int i = 0; i < SLOTS; i++)
         if (!atomic_load(&board->used[i])) {
             strcpy(board->name[i], path);
-            if (follow_links(path, board->path[i]))
+            if (interrupt_follow_links(path, board->path[i]))
                 atomic_store(&board->used[i], 1); /* last: a handler sees the whole name or none */
             return;
         }
@@ -92,7 +92,7 @@ void interrupt_remove(const char *path)
 
 void interrupt_keep(const char *path)
 {
-    const int slot = slot_of(path);
+    const int slot = interrupt_slot_of(path);
     if (slot >= 0)
         atomic_store(&board->used[slot], 0);
 }
@@ -117,7 +117,7 @@ int interrupt_mkstemp(char *name)
     return fd;
 }
 
-static bool is_listed(void)
+static bool interrupt_is_listed(void)
 {
     for (int i = 0; board && i < SLOTS; i++)
         if (atomic_load(&board->used[i]))
@@ -126,7 +126,7 @@ static bool is_listed(void)
 }
 
 /* In a handler, and in the cleaner. */
-static void remove_listed(void)
+static void interrupt_remove_listed(void)
 {
     for (int i = 0; board && i < SLOTS; i++)
         if (atomic_load(&board->used[i]))
@@ -135,7 +135,7 @@ static void remove_listed(void)
 
 /* ---- what is kept ---- */
 
-static char *visible(const char *string)
+static char *interrupt_visible(const char *string)
 {
     struct text text = {0};
     text_add_visible(&text, string);
@@ -150,12 +150,12 @@ void interrupt_results(const char *path, const char *go_on)
     if (results.path[0] || !path || snprintf(results.path, sizeof results.path, "%s", path) >= PATH_MAX)
         return;
     results.bytes_before = stat(path, &info) == 0 ? info.st_size : -1;
-    results.shown = visible(path);
-    results.go_on = go_on ? visible(go_on) : NULL;
+    results.shown = interrupt_visible(path);
+    results.go_on = go_on ? interrupt_visible(go_on) : NULL;
 }
 
 /* Is there a whole set behind what was there before? */
-static bool has_set(int fd, int64_t offset)
+static bool interrupt_has_set(int fd, int64_t offset)
 {
     static const char mark[] = "\nend-set ";
     enum { OVERLAP = sizeof mark - 2 };
@@ -173,48 +173,49 @@ static bool has_set(int fd, int64_t offset)
     return false;
 }
 
-static bool has_results(void)
+static bool interrupt_has_results(void)
 {
     struct stat info;
     const int fd = open(results.path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     bool has = false;
     if (fd >= 0 && fstat(fd, &info) == 0)
         has = S_ISDIR(info.st_mode) ? results.bytes_before >= 0 || rmdir(results.path) != 0 /* it is not empty */
-                                    : has_set(fd, results.bytes_before > 0 ? results.bytes_before : 0);
+                                    : interrupt_has_set(fd, results.bytes_before > 0 ? results.bytes_before : 0);
     if (fd >= 0)
         close(fd);
     return has;
 }
 
 /* Only what may be called in a handler: no printf. */
-static void add(char *line, size_t *length, const char *words)
+static void interrupt_add(char *line, size_t *length, const char *words)
 {
     for (; *words && *length < LINE_MAX_BYTES - 1; words++)
         line[(*length)++] = *words;
 }
 
-static void tell(void)
+static void interrupt_tell(void)
 {
     static atomic_flag told = ATOMIC_FLAG_INIT;
     char line[LINE_MAX_BYTES];
     size_t length = 0;
     if (silent || atomic_flag_test_and_set(&told))
         return;
-    const bool kept = results.path[0] && has_results();
+    const bool kept = results.path[0] && interrupt_has_results();
     if (results.path[0] && !kept && results.bytes_before < 0)
         remove_quietly(results.path); /* the head of a block without a set */
-    add(line, &length, program);
-    add(line, &length, ": interrupted; ");
+    interrupt_add(line, &length, program);
+    interrupt_add(line, &length, ": interrupted; ");
     if (kept) {
-        add(line, &length, "what was measured is kept in '");
-        add(line, &length, results.shown ? results.shown : "?");
-        add(line, &length, "'");
+        interrupt_add(line, &length, "what was measured is kept in '");
+        interrupt_add(line, &length, results.shown ? results.shown : "?");
+        interrupt_add(line, &length, "'");
     } else {
-        add(line, &length, results.path[0] ? "nothing was measured yet" : "what was not finished is not kept");
+        interrupt_add(line, &length,
+                      results.path[0] ? "nothing was measured yet" : "what was not finished is not kept");
     }
     if (kept && results.go_on) {
-        add(line, &length, "; go on with: ");
-        add(line, &length, results.go_on);
+        interrupt_add(line, &length, "; go on with: ");
+        interrupt_add(line, &length, results.go_on);
     }
     line[length++] = '\n';
     if (write(STDERR_FILENO, line, length) < 0)
@@ -224,8 +225,8 @@ static void tell(void)
 int interrupt_end(int number)
 {
     output_discard();
-    remove_listed();
-    tell();
+    interrupt_remove_listed();
+    interrupt_tell();
     return 128 + number;
 }
 
@@ -243,7 +244,7 @@ bool interrupt_counts(const siginfo_t *info)
 
 /* A launcher forgets what is in its pipes once a rank has ended, as MPICH's does after SIGTERM: all ranks stay for the
  * moment in which the line is passed on. */
-static void end_now(int number)
+static void interrupt_end_now(int number)
 {
     const int status = interrupt_end(number);
     if (cleaner > 0)
@@ -251,7 +252,7 @@ static void end_now(int number)
     _exit(status);
 }
 
-static void on_signal(int number, siginfo_t *info, void *context)
+static void interrupt_on_signal(int number, siginfo_t *info, void *context)
 {
     (void)context;
     const int error = errno;
@@ -262,11 +263,11 @@ static void on_signal(int number, siginfo_t *info, void *context)
     if (!noted)
         noted = number;
     if (!held)
-        end_now(number);
+        interrupt_end_now(number);
     errno = error;
 }
 
-static void set_of(sigset_t *set)
+static void interrupt_set_of(sigset_t *set)
 {
     sigemptyset(set);
     for (int i = 0; i < ENDINGS; i++)
@@ -275,12 +276,12 @@ static void set_of(sigset_t *set)
 
 void interrupt_start(const char *name)
 {
-    struct sigaction action = {.sa_sigaction = on_signal, .sa_flags = SA_SIGINFO | SA_RESTART};
+    struct sigaction action = {.sa_sigaction = interrupt_on_signal, .sa_flags = SA_SIGINFO | SA_RESTART};
     program = name;
     owner = getpid();
     void *memory = mmap(NULL, sizeof *board, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     board = memory == MAP_FAILED ? NULL : memory;
-    set_of(&action.sa_mask);
+    interrupt_set_of(&action.sa_mask);
     for (int i = 0; i < ENDINGS; i++) {
         sigaction(ENDING[i], NULL, &at_start[i]);
         if (at_start[i].sa_handler != SIG_IGN || ENDING[i] == SIGINT)
@@ -303,7 +304,7 @@ void interrupt_release(void)
     assert(held > 0);
     held--;
     if (!held && noted)
-        end_now(noted);
+        interrupt_end_now(noted);
 }
 
 int interrupt_noted(void)
@@ -314,7 +315,7 @@ int interrupt_noted(void)
 void interrupt_take(sigset_t *ret_waited_for)
 {
     signal(SIGCHLD, SIG_DFL); /* ignored, children would vanish without a status */
-    set_of(ret_waited_for);
+    interrupt_set_of(ret_waited_for);
     sigaddset(ret_waited_for, SIGCHLD);
     sigprocmask(SIG_BLOCK, ret_waited_for, NULL);
 }
@@ -326,7 +327,7 @@ void interrupt_restore(void)
         return; /* nothing was changed */
     for (int i = 0; i < ENDINGS; i++)
         sigaction(ENDING[i], &at_start[i], NULL);
-    set_of(&set);
+    interrupt_set_of(&set);
     sigaddset(&set, SIGCHLD);
     sigprocmask(SIG_UNBLOCK, &set, NULL);
 }
@@ -334,7 +335,7 @@ void interrupt_restore(void)
 /* ---- the cleaner ---- */
 
 /* Nothing of the rank stays open in it: a launcher waits for the ends of its pipes. */
-static void close_all(void)
+static void interrupt_close_all(void)
 {
     if (syscall(SYS_close_range, 0U, ~0U, 0U) == 0)
         return;
@@ -342,19 +343,19 @@ static void close_all(void)
         close(fd);
 }
 
-static void be_cleaner(pid_t rank)
+static void interrupt_be_cleaner(pid_t rank)
 {
     enum { LOOK_S = 10 }; /* should the signal not come */
     sigset_t set;
     setsid(); /* a launcher kills groups of processes */
     prctl(PR_SET_NAME, INTERRUPT_CLEANER_NAME);
-    close_all();
+    interrupt_close_all();
     sigemptyset(&set);
     sigaddset(&set, SIGUSR1);
     prctl(PR_SET_PDEATHSIG, SIGUSR1);
     while (getppid() == rank)
         sigtimedwait(&set, NULL, &(struct timespec){.tv_sec = LOOK_S});
-    remove_listed();
+    interrupt_remove_listed();
     _exit(0);
 }
 
@@ -369,13 +370,13 @@ void interrupt_cleaner_start(void)
     sigprocmask(SIG_SETMASK, &all, &before);
     cleaner = fork();
     if (cleaner == 0)
-        be_cleaner(rank);
+        interrupt_be_cleaner(rank);
     sigprocmask(SIG_SETMASK, &before, NULL);
 }
 
 void interrupt_cleaner_stop(void)
 {
-    if (cleaner <= 0 || is_listed())
+    if (cleaner <= 0 || interrupt_is_listed())
         return;
     kill(cleaner, SIGKILL);
     while (waitpid(cleaner, NULL, 0) < 0 && errno == EINTR)

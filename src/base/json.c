@@ -7,14 +7,14 @@
 #include <math.h>
 #include <stdlib.h>
 
-static void indent(struct json *json)
+static void json_indent(struct json *json)
 {
     fputc('\n', json->stream);
     for (int i = 0; i < json->depth; i++)
         fputs("  ", json->stream);
 }
 
-static void put_string(FILE *stream, const char *value)
+static void json_put_quoted(FILE *stream, const char *value)
 {
     fputc('"', stream);
     for (const char *c = value; *c;) {
@@ -37,38 +37,38 @@ static void put_string(FILE *stream, const char *value)
 }
 
 /* What stands before every item: a comma, the place on the page, the key. */
-static void begin_item(struct json *json, const char *key)
+static void json_begin_item(struct json *json, const char *key)
 {
     if (json->depth > 0) {
         const int level = json->depth - 1;
         if (json->has_items[level])
             fputc(',', json->stream);
         if (!json->compact[level])
-            indent(json);
+            json_indent(json);
         json->has_items[level] = true;
     }
     if (key) {
-        put_string(json->stream, key);
+        json_put_quoted(json->stream, key);
         fputc(':', json->stream);
     }
 }
 
-static void begin_container(struct json *json, const char *key, char bracket, bool compact)
+static void json_begin_container(struct json *json, const char *key, char bracket, bool compact)
 {
     assert(json->depth < JSON_DEPTH_MAX);
-    begin_item(json, key);
+    json_begin_item(json, key);
     fputc(bracket, json->stream);
     json->compact[json->depth] = compact || (json->depth > 0 && json->compact[json->depth - 1]);
     json->has_items[json->depth] = false;
     json->depth++;
 }
 
-static void end_container(struct json *json, char bracket)
+static void json_end_container(struct json *json, char bracket)
 {
     assert(json->depth > 0);
     json->depth--;
     if (json->has_items[json->depth] && !json->compact[json->depth])
-        indent(json);
+        json_indent(json);
     fputc(bracket, json->stream);
     if (json->depth == 0)
         fputc('\n', json->stream);
@@ -76,46 +76,46 @@ static void end_container(struct json *json, char bracket)
 
 void json_object_begin(struct json *json, const char *key)
 {
-    begin_container(json, key, '{', false);
+    json_begin_container(json, key, '{', false);
 }
 
 void json_row_begin(struct json *json, const char *key)
 {
-    begin_container(json, key, '{', true);
+    json_begin_container(json, key, '{', true);
 }
 
 void json_object_end(struct json *json)
 {
-    end_container(json, '}');
+    json_end_container(json, '}');
 }
 
 void json_array_begin(struct json *json, const char *key)
 {
-    begin_container(json, key, '[', false);
+    json_begin_container(json, key, '[', false);
 }
 
 void json_numbers_begin(struct json *json, const char *key)
 {
-    begin_container(json, key, '[', true);
+    json_begin_container(json, key, '[', true);
 }
 
 void json_array_end(struct json *json)
 {
-    end_container(json, ']');
+    json_end_container(json, ']');
 }
 
 void json_put_string(struct json *json, const char *key, const char *value)
 {
-    begin_item(json, key);
+    json_begin_item(json, key);
     if (value)
-        put_string(json->stream, value);
+        json_put_quoted(json->stream, value);
     else
         fputs("null", json->stream);
 }
 
 void json_put_int(struct json *json, const char *key, int64_t value)
 {
-    begin_item(json, key);
+    json_begin_item(json, key);
     fprintf(json->stream, "%" PRId64, value);
 }
 
@@ -131,24 +131,24 @@ void json_put_double(struct json *json, const char *key, double value)
         if (strtod(text, NULL) == value)
             break;
     }
-    begin_item(json, key);
+    json_begin_item(json, key);
     fputs(text, json->stream);
 }
 
 void json_put_bool(struct json *json, const char *key, bool value)
 {
-    begin_item(json, key);
+    json_begin_item(json, key);
     fputs(value ? "true" : "false", json->stream);
 }
 
 void json_put_raw(struct json *json, const char *key, const char *value)
 {
-    begin_item(json, key);
+    json_begin_item(json, key);
     fputs(value, json->stream);
 }
 
 void json_put_null(struct json *json, const char *key)
 {
-    begin_item(json, key);
+    json_begin_item(json, key);
     fputs("null", json->stream);
 }

@@ -9,10 +9,12 @@
 /* `key` NULL: a remark. */
 void notes_add(struct text *notes, const char *key, const char *value);
 
-typedef void notes_put(struct blockfile_writer *writer, const char *key, const char *value);
+typedef void notes_put(void *context, const char *key, const char *value);
 
 /* Calls `put` for each pair, in order. */
-void notes_each(const struct text *notes, struct blockfile_writer *writer, notes_put *put);
+void notes_each(const struct text *notes, notes_put *put, void *context);
+
+void notes_put_params(const struct text *notes, struct blockfile_writer *writer);
 
 /* Pairs are hints that the MPI says it uses. */
 void notes_put_hints_used(const struct text *notes, struct blockfile_writer *writer);

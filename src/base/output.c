@@ -111,7 +111,7 @@ static int named_descriptor(const char *path)
 }
 
 /* Looks at what the name leads to. *ret_info->st_mode is 0 where nothing is there. */
-static pl_status look(const char *path, char ret_target[PATH_MAX], struct stat *ret_info, struct pl_error *error)
+static pl_status output_look(const char *path, char ret_target[PATH_MAX], struct stat *ret_info, struct pl_error *error)
 {
     char folder[PATH_MAX];
     const int failed = path_follow(path, ret_target);
@@ -151,7 +151,7 @@ pl_status output_check(const char *path, struct pl_error *error)
         return pl_fail(error, PL_E_USAGE, "'' names no file");
     if (descriptor >= 0)
         return check_descriptor(path, descriptor, error);
-    if (look(path, target, &info, error) != PL_OK)
+    if (output_look(path, target, &info, error) != PL_OK)
         return error->status;
     const bool is_there = info.st_mode != 0;
     if (is_there && !S_ISREG(info.st_mode))
@@ -186,7 +186,7 @@ static struct output *find_output(const FILE *stream)
     return NULL;
 }
 
-static void release(struct output *output)
+static void output_release(struct output *output)
 {
     if (output->stream)
         fclose(output->stream);
@@ -319,7 +319,7 @@ static pl_status refuse_open(const char *path, const struct stat *info, const ch
     return refuse_claimed(path, info, false, error);
 }
 
-static pl_status begin(struct output *output, const char *path, struct pl_error *error)
+static pl_status output_begin(struct output *output, const char *path, struct pl_error *error)
 {
     if (snprintf(output->name, PATH_MAX, "%s", path) >= PATH_MAX)
         return pl_fail_errno(error, ENAMETOOLONG, "opening '%.64s...'", path);
@@ -329,7 +329,7 @@ static pl_status begin(struct output *output, const char *path, struct pl_error 
             return error->status;
         return open_as_it_is(output, descriptor, error);
     }
-    if (look(path, output->target, &output->info, error) != PL_OK)
+    if (output_look(path, output->target, &output->info, error) != PL_OK)
         return error->status;
     output->is_there = output->info.st_mode != 0;
     if (output->is_there && !S_ISREG(output->info.st_mode))
@@ -352,10 +352,10 @@ pl_status output_open(const char *path, FILE **ret_stream, struct pl_error *erro
     assert(output); /* no verb has that many */
     *output = (struct output){.fd = -1, .owner = getpid()};
     output->used = 1;
-    const pl_status status = begin(output, path, error);
+    const pl_status status = output_begin(output, path, error);
     *ret_stream = output->stream;
     if (status != PL_OK)
-        release(output);
+        output_release(output);
     return status;
 }
 
@@ -413,7 +413,7 @@ pl_status output_finish(FILE *stream, struct pl_error *error)
     if (failed)
         pl_fail_errno(error, failed, "writing '%s'", output->name);
     if (failed || output->fd < 0)
-        release(output);
+        output_release(output);
     return failed ? error->status : PL_OK;
 }
 
@@ -501,7 +501,7 @@ pl_status output_commit(struct pl_error *error)
         const int failed = status == PL_OK ? put_in_place(&outputs[i]) : 0;
         if (failed)
             status = pl_fail_errno(error, failed, "writing '%s'", outputs[i].name);
-        release(&outputs[i]);
+        output_release(&outputs[i]);
     }
     sigprocmask(SIG_SETMASK, &before, NULL);
     return status;

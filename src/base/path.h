@@ -1,6 +1,6 @@
 /* Names of files. */
-#ifndef PIOLET_BASE_PATH_H
-#define PIOLET_BASE_PATH_H
+#ifndef PIOLET_PATH_H
+#define PIOLET_PATH_H
 
 #include <limits.h>
 #include <stdbool.h>
@@ -17,5 +17,11 @@ void path_folder(const char *path, char ret_folder[PATH_MAX]);
 /* For names that others can guess, behind open() with O_NOFOLLOW and O_NONBLOCK: NULL where the descriptor is of a
  * regular file of this user with one name, else why not, in words. */
 const char *path_why_not_own(int fd);
+
+/* Removing files and folders, by calls that a signal handler may make. */
+
+/* A regular file, with what an MPI keeps beside it for a shared file pointer, or a folder with all that is in it. What
+ * is neither, as a device, stays; so does what cannot be removed. Does not follow links. */
+void remove_quietly(const char *path);
 
 #endif

@@ -21,12 +21,6 @@ const char *pl_status_name(pl_status status)
     return STATUS_TABLE[status].name;
 }
 
-const char *pl_status_text(pl_status status)
-{
-    assert(status < PL_STATUS_COUNT);
-    return STATUS_TABLE[status].text;
-}
-
 pl_status(pl_fail)(struct pl_error *error, pl_status status, const char *format, ...)
 {
     va_list args;

@@ -21,7 +21,6 @@ struct pl_error {
 };
 
 const char *pl_status_name(pl_status status);
-const char *pl_status_text(pl_status status);
 
 /* Sets status and message; returns `status`, so that `return pl_fail(…)` reads well. */
 pl_status pl_fail(struct pl_error *error, pl_status status, const char *format, ...)

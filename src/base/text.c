@@ -123,6 +123,49 @@ size_t text_add_screen(struct text *text, const char *bytes, size_t count)
     return at;
 }
 
+void text_add_wrapped(struct text *text, const char *words, size_t column, size_t hang, size_t width)
+{
+    bool glued = true; /* no blank goes before the first word of a line */
+    for (const char *at = words; *at;) {
+        const size_t blanks = strspn(at, " "), bytes = strcspn(at + blanks, " \n");
+        const size_t length = utf8_count(at + blanks, bytes), gap = glued ? 0 : 1;
+        if (bytes && column + gap + length > width && column > hang) {
+            text_format(text, "\n%*s", (int)hang, "");
+            column = hang;
+        } else if (bytes && gap) {
+            text_add(text, " ");
+            column++;
+        }
+        text_append(text, at + blanks, bytes);
+        column += length;
+        glued &= !bytes;
+        at += blanks + bytes;
+        if (*at == '\n') {
+            text_format(text, "\n%*s", at[1] ? (int)hang : 0, "");
+            column = hang;
+            glued = true;
+            at++;
+        }
+    }
+}
+
+void text_print_wrapped(FILE *stream, const char *words, size_t column, size_t hang)
+{
+    enum { WIDTH = 80 };
+    struct text text = {0};
+    text_add_wrapped(&text, words, column, hang, WIDTH);
+    fprintf(stream, "%s\n", text_get(&text));
+    text_clear(&text);
+}
+
+size_t text_print_cell(FILE *stream, const char *string, size_t column, size_t width)
+{
+    const size_t length = utf8_count(string, strlen(string));
+    const size_t filled = length + 2 > width ? length + 2 : width;
+    fprintf(stream, "%s%*s", string, (int)(filled - length), "");
+    return column + filled;
+}
+
 void text_add_word(struct text *text, const char *word)
 {
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_=./,:+@%";

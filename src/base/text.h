@@ -6,6 +6,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 
 /* {0} is an empty text. `data` is owned by the text, NUL-terminated once anything was appended.
  * A failed allocation sets `failed` and later appends do nothing: check once at the end. */
@@ -32,6 +33,16 @@ void text_add_visible(struct text *text, const char *string);
 /* The same for a stream of bytes, in which line ends and tabs are our own. Returns how many it has taken: a sequence
  * that is cut by the end is left for the next call. */
 size_t text_add_screen(struct text *text, const char *bytes, size_t count);
+
+/* Words behind what stands on a line up to `column` (0: nothing), in lines of up to `width` characters; further ones
+ * begin with `hang` blanks. Only a word that is too long for a line makes it longer. Line ends in `words` are kept. */
+void text_add_wrapped(struct text *text, const char *words, size_t column, size_t hang, size_t width);
+
+/* The same on a stream, in 80 columns; ends the line. */
+void text_print_wrapped(FILE *stream, const char *words, size_t column, size_t hang);
+/* Prints a text filled up with blanks to `width`, and two blanks at least; returns the column it leads to from
+ * `column`. */
+size_t text_print_cell(FILE *stream, const char *string, size_t column, size_t width);
 
 /* A word as a shell takes it: in quotes where it needs them. */
 void text_add_word(struct text *text, const char *word);

@@ -1,6 +1,6 @@
 #include "base/thread.h"
 
-#include "base/address_space.h"
+#include "base/limits.h"
 
 #include <signal.h>
 #include <stddef.h>

@@ -30,6 +30,16 @@ uint32_t utf8_character(const char *string, int length)
     return character;
 }
 
+size_t utf8_count(const char *s, size_t bytes)
+{
+    size_t count = 0;
+    for (const char *end = s + bytes; s < end; count++) {
+        const int length = utf8_length(s);
+        s += length ? length : 1;
+    }
+    return count;
+}
+
 bool utf8_is_control(const char *s, int length)
 {
     const uint32_t c = utf8_character(s, length);
@@ -37,7 +47,7 @@ bool utf8_is_control(const char *s, int length)
            (c >= 0x2028 && c <= 0x202e) || (c >= 0x2060 && c <= 0x206f) || c == 0xfeff;
 }
 
-static const char *entity_of(char c)
+static const char *utf8_entity_of(char c)
 {
     switch (c) {
     case '<':
@@ -61,8 +71,8 @@ void utf8_put_markup(FILE *stream, const char *text)
         const int length = utf8_length(text);
         const uint32_t c = utf8_character(text, length);
         const bool blank = c == '\n' || c == '\t';
-        if (entity_of(*text))
-            fputs(entity_of(*text), stream);
+        if (utf8_entity_of(*text))
+            fputs(utf8_entity_of(*text), stream);
         else if (length == 0 || (utf8_is_control(text, length) && !blank) || c == 0xfffe || c == 0xffff)
             fputs("\xef\xbf\xbd", stream);
         else

@@ -3,11 +3,15 @@
 #define PIOLET_BASE_UTF8_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 
 /* Length of the UTF-8 sequence at `s`, 0 if it is none (overlong forms and surrogates are none). */
 int utf8_length(const char *s);
+
+/* Characters among the first `bytes` of a string; a byte that is none counts as one. */
+size_t utf8_count(const char *s, size_t bytes);
 
 /* Is the sequence of this length one that a terminal acts upon, or shows in another order or not at all: control
  * characters (line ends and tabs too) and marks of direction? */

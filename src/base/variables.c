@@ -2,6 +2,7 @@
 
 #include "base/units.h"
 
+#include <ctype.h>
 #include <limits.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -24,34 +25,40 @@ enum { COUNT = sizeof VARIABLES / sizeof VARIABLES[0], NAME_MAX_BYTES = 64 };
 
 /* ---- names ---- */
 
-/* Letters to add, take away or change, at most `NAME_MAX_BYTES` of each word looked at. */
-static int distance(const char *a, const char *b)
+/* Letters to add, take away, change or swap to get from one word to the other; capital or not is the same. */
+static int variables_distance(const char *a, const char *b)
 {
     const size_t n = strlen(a), m = strlen(b);
-    int row[NAME_MAX_BYTES + 1];
+    int rows[3][NAME_MAX_BYTES + 1], *row = rows[0], *before = rows[1], *before_that = rows[2];
     if (n > NAME_MAX_BYTES || m > NAME_MAX_BYTES)
-        return NAME_MAX_BYTES;
-    for (size_t j = 0; j <= m; j++)
-        row[j] = (int)j;
-    for (size_t i = 1; i <= n; i++) {
-        int before = row[0];
-        row[0] = (int)i;
-        for (size_t j = 1; j <= m; j++) {
-            const int changed = before + (a[i - 1] != b[j - 1]);
-            before = row[j];
-            const int shorter = (row[j] < row[j - 1] ? row[j] : row[j - 1]) + 1;
-            row[j] = changed < shorter ? changed : shorter;
+        return INT_MAX;
+    for (size_t i = 0; i <= n; i++) {
+        for (size_t j = 0; j <= m; j++) {
+            row[j] = (int)(i + j);
+            if (i == 0 || j == 0)
+                continue;
+            const bool same = tolower((unsigned char)a[i - 1]) == tolower((unsigned char)b[j - 1]);
+            row[j] = before[j - 1] + !same;
+            row[j] = before[j] + 1 < row[j] ? before[j] + 1 : row[j];
+            row[j] = row[j - 1] + 1 < row[j] ? row[j - 1] + 1 : row[j];
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] && before_that[j - 2] + 1 < row[j])
+                row[j] = before_that[j - 2] + 1;
         }
+        int *const free_row = before_that;
+        before_that = before;
+        before = row;
+        row = free_row;
     }
-    return row[m];
+    return before[m];
 }
 
 const char *variables_nearest(const char *word, const char *const *names)
 {
-    int least = 1 + (int)strlen(word) / 4; /* what is further away is another word */
+    const int third = (int)strlen(word) / 3;
+    int least = third < 1 ? 1 : third > 4 ? 4 : third; /* what is further away is another word */
     const char *nearest = NULL;
     for (; *names; names++) {
-        const int here = distance(word, *names);
+        const int here = variables_distance(word, *names);
         if (here <= least) {
             nearest = *names;
             least = here - 1;
@@ -60,7 +67,7 @@ const char *variables_nearest(const char *word, const char *const *names)
     return nearest;
 }
 
-static const char *meant(const char *name)
+static const char *variables_meant(const char *name)
 {
     const char *names[COUNT + 1];
     int count = 0;
@@ -73,7 +80,7 @@ static const char *meant(const char *name)
 
 /* ---- values ---- */
 
-static bool is_word_of(const char *value, const char *allowed)
+static bool variables_is_word_of(const char *value, const char *allowed)
 {
     const size_t length = strlen(value);
     for (const char *word = allowed; *word; word += strspn(word, ", ")) {
@@ -85,7 +92,7 @@ static bool is_word_of(const char *value, const char *allowed)
     return false;
 }
 
-static bool is_allowed(const struct variable *variable, const char *value)
+static bool variables_is_allowed(const struct variable *variable, const char *value)
 {
     int64_t number;
     if (!*value) /* as if it were not set */
@@ -98,19 +105,19 @@ static bool is_allowed(const struct variable *variable, const char *value)
     case SIZE:
         return units_parse_size(value, &number) && number >= variable->least && number <= variable->most;
     case WORDS:
-        return is_word_of(value, variable->allowed);
+        return variables_is_word_of(value, variable->allowed);
     default:
         return true;
     }
 }
 
-static void check_one(const char *name, const char *value, struct text *lines)
+static void variables_check_one(const char *name, const char *value, struct text *lines)
 {
     const struct variable *variable = NULL;
     for (int i = 0; i < COUNT && !variable; i++)
         if (strcmp(VARIABLES[i].name, name) == 0)
             variable = &VARIABLES[i];
-    if (variable && is_allowed(variable, value))
+    if (variable && variables_is_allowed(variable, value))
         return;
     text_add_visible(lines, name);
     if (variable) {
@@ -119,21 +126,22 @@ static void check_one(const char *name, const char *value, struct text *lines)
         text_format(lines, "'; allowed: %s\n", variable->allowed);
         return;
     }
-    const char *near = meant(name);
+    const char *near = variables_meant(name);
     text_format(lines, " is no variable of piolet's%s%s%s\n", near ? "; did you mean " : "", near ? near : "",
                 near ? "?" : "");
 }
 
 void variables_check(char *const *environment, struct text *lines)
 {
-    static const char OURS[] = "PIOLET_", TESTS[] = "PIOLET_TEST_";
+    static const char OURS[] = "PIOLET_", TESTS[] = "PIOLET_TEST_", OPTIONS[] = "PIOLET_OPT_"; /* base/option.h */
     for (; environment && *environment; environment++) {
-        if (strncmp(*environment, OURS, sizeof OURS - 1) != 0 || strncmp(*environment, TESTS, sizeof TESTS - 1) == 0)
+        if (strncmp(*environment, OURS, sizeof OURS - 1) != 0 || strncmp(*environment, TESTS, sizeof TESTS - 1) == 0 ||
+            strncmp(*environment, OPTIONS, sizeof OPTIONS - 1) == 0)
             continue;
         char *name = text_dup(*environment), *equals = name ? strchr(name, '=') : NULL;
         if (equals) {
             *equals = '\0';
-            check_one(name, equals + 1, lines);
+            variables_check_one(name, equals + 1, lines);
         }
         free(name);
     }

@@ -16,15 +16,15 @@ struct choose_plan {
     const char *model;
     int64_t ranks;
     int rounds;
-    const char *const *more;           /* further words for 'piolet replay', up to NULL */
+    struct option_texts more;          /* further words for 'piolet replay'; borrowed */
     struct choose_configuration *list; /* owned */
     int count;
     int finished; /* replays that ended well */
 };
 
-/* All combinations of places, implementations and files of hints, with results in `directory`. false: no memory. */
-bool choose_plan_make(struct choose_plan *plan, const struct predict_words *places, const struct predict_words *mpiio,
-                      const struct predict_words *hints, const char *directory);
+/* All combinations of places, implementations and hints, with results in `directory`. */
+void choose_plan_make(struct choose_plan *plan, const struct option_texts *places, const struct option_texts *mpiio,
+                      const struct option_texts *hints, const char *directory);
 void choose_plan_clear(struct choose_plan *plan);
 
 /* The command lines, for a dry run. */
@@ -32,10 +32,7 @@ void choose_plan_print(const struct choose_plan *plan);
 
 /* Replays round by round, every configuration once in each: a machine that gets slower hits all of them. One that fails
  * is told and left out of later rounds. Returns CLI_OK, or CLI_FAILED if one failed. A signal ends the replays:
- * cli_child_signal() tells. */
+ * process_signal() tells. */
 int choose_plan_run(const struct cli_verb *verb, struct choose_plan *plan);
-
-/* Looks at a file of hints: lines KEY VALUE or KEY=VALUE, '#' begins a comment. */
-pl_status choose_check_hints(const char *path, struct pl_error *error);
 
 #endif

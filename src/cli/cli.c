@@ -1,7 +1,10 @@
 #include "cli/cli.h"
 
-#include <errno.h>
-#include <getopt.h>
+#include "base/variables.h"
+#include "lab/runner/lab.h"
+#include "mpi/launcher.h"
+
+#include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -13,101 +16,109 @@ static const char *name_of(const struct cli_verb *verb, char *buffer, size_t cap
     return buffer;
 }
 
-enum { NAME_MAX_CHARS = 64, OPTIONS_MAX = 48, ID_BASE = 1000 };
+/* ---- rows ---- */
 
-/* getopt leaves the letter of a short option in optopt, and a long option's word behind it. */
-static int bad_option(const struct cli_verb *verb, char **argv, bool lacks_value)
+void cli_verb_tables(const struct cli_verb *verb, const struct option_row *ret_tables[CLI_TABLES_MAX])
 {
-    const char letter[] = {'-', (char)optopt, '\0'};
-    const bool is_short = optopt > 0 && optopt < ID_BASE && strncmp(argv[optind - 1], "--", 2) != 0;
-    const char *word = is_short ? letter : argv[optind - 1];
-    if (lacks_value)
-        cli_usage_error(verb, "option '%s' needs a value", word);
-    else
-        cli_usage_error(verb, optopt > ID_BASE ? "option '%s' takes no value" : "'%s' is not an option", word);
-    return CLI_BAD;
-}
-
-int cli_next(const struct cli_verb *verb, int argc, char **argv, const char **ret_argument)
-{
-    struct option longs[OPTIONS_MAX + 1] = {{0}};
-    char letters[2 * OPTIONS_MAX + 3] = ":";
-    size_t count = 0;
-    for (const struct cli_option *option = verb->options; option->id; option++) {
-        const int takes = option->argument ? required_argument : no_argument;
-        longs[count++] = (struct option){option->name, takes, NULL, ID_BASE + option->id};
-        if (option->letter) {
-            const char spec[3] = {option->letter, option->argument ? ':' : '\0', '\0'};
-            strcat(letters, spec);
-        }
+    static_assert((int)CLI_TABLES_MAX == (int)LAB_TABLES_MAX, "one array serves both");
+    static const struct option_row none[] = {{0}};
+    if (verb->bench) {
+        lab_tables(verb->bench, ret_tables);
+        return;
     }
-    opterr = 0; /* the messages are ours */
-    const int got = getopt_long(argc, argv, letters, longs, NULL);
-    *ret_argument = optarg;
-    if (got == -1)
-        return CLI_END;
-    if (got == '?' || got == ':')
-        return bad_option(verb, argv, got == ':');
-    if (got > ID_BASE)
-        return got - ID_BASE;
-    for (const struct cli_option *option = verb->options; option->id; option++)
-        if (option->letter == got)
-            return option->id;
-    return CLI_BAD;
+    ret_tables[0] = verb->rows ? verb->rows : none;
+    ret_tables[1] = NULL;
 }
 
-static void print_option(const struct cli_option *option)
+int cli_options(const struct cli_verb *verb, int argc, char **argv, void *values, struct options *ret_options)
 {
-    enum { COLUMN = 28 };
-    char left[80];
-    const int width = snprintf(left, sizeof left, "  %c%c%s--%s%s%s", option->letter ? '-' : ' ',
-                               option->letter ? option->letter : ' ', option->letter ? ", " : "  ", option->name,
-                               option->argument ? "=" : "", option->argument ? option->argument : "");
-    printf("%s", left);
-    if (width >= COLUMN - 1)
-        printf("\n%*s", COLUMN, "");
+    const struct option_row *tables[CLI_TABLES_MAX];
+    struct pl_error error;
+    assert(!verb->bench);
+    cli_verb_tables(verb, tables);
+    const struct option_table table = {tables[0], values};
+    options_init(ret_options, &table, 1);
+    if (options_take_words(ret_options, argc, argv, verb->runs_program, &error) == PL_OK)
+        return CLI_OK;
+    if (job_speaks())
+        cli_usage_error(verb, "%s", error.text);
+    return CLI_USAGE;
+}
+
+int cli_unknown(const struct cli_verb *verb, const char *what, const char *word, const char *const *names)
+{
+    struct text all = {0};
+    const char *near = variables_nearest(word, names);
+    for (size_t i = 0; names[i]; i++)
+        text_format(&all, "%s%s", i == 0 ? "" : names[i + 1] ? ", " : " or ", names[i]);
+    if (near)
+        cli_usage_error(verb, "'%s' is not %s; did you mean '%s'?", word, what, near);
     else
-        printf("%*s", COLUMN - width, "");
-    for (const char *c = option->help; *c; c++)
-        if (*c == '\n')
-            printf("\n%*s", COLUMN, "");
-        else
-            putchar(*c);
-    putchar('\n');
+        cli_usage_error(verb, "'%s' is not %s: %s", word, what, text_get(&all));
+    text_clear(&all);
+    return CLI_USAGE;
+}
+
+/* ---- help ---- */
+
+const char *cli_verb_page(const struct cli_verb *verb, char *buffer, size_t capacity)
+{
+    snprintf(buffer, capacity, "%s", verb->name);
+    for (char *at = buffer; (at = strchr(at, ' ')); at++)
+        *at = '-';
+    return buffer;
 }
 
 void cli_print_help(const struct cli_verb *verb)
 {
-    char name[NAME_MAX_CHARS];
-    printf("Usage: %s %s\n%s\n", name_of(verb, name, sizeof name), verb->synopsis, verb->summary);
-    if (verb->details)
-        printf("\n%s\n", verb->details);
-    printf("\nOptions:\n");
-    for (const struct cli_option *option = verb->options; option->id; option++)
-        print_option(option);
-    printf("      --help                this text\n\nThe manual: man piolet-%s\n",
-           verb->standalone ? "run" : verb->name);
+    char name[CLI_NAME_MAX];
+    const struct bench *bench = verb->bench;
+    const struct option_row *tables[CLI_TABLES_MAX];
+    cli_verb_tables(verb, tables);
+    struct text usage = {0};
+    text_format(&usage, "Usage: %s %s%s%s", name_of(verb, name, sizeof name), bench ? "[OPTION]..." : verb->synopsis,
+                bench && bench->operands ? " " : "", bench && bench->operands ? bench->operands : "");
+    text_print_wrapped(stdout, text_get(&usage), 0, strlen("Usage: "));
+    text_clear(&usage);
+    printf("%s\n\n", verb->summary);
+    if (bench && bench->details) {
+        text_print_wrapped(stdout, bench->details, 0, 0);
+        putchar('\n');
+    } else if (verb->details) {
+        printf("%s\n\n", verb->details);
+    } else if (verb->explain) {
+        verb->explain(stdout);
+        putchar('\n');
+    }
+    printf("Options:\n");
+    options_print_help(tables, stdout);
+    printf("      --help                this text\n\nThe manual: man piolet-%s%s\n", verb->standalone ? "run" : "",
+           verb->standalone ? "" : cli_verb_page(verb, name, sizeof name));
+}
+
+static void complain_of(const struct cli_verb *verb, const char *format, va_list args, bool of_usage)
+{
+    char name[CLI_NAME_MAX];
+    fprintf(stderr, "%s: ", name_of(verb, name, sizeof name));
+    vfprintf(stderr, format, args);
+    if (of_usage)
+        fprintf(stderr, "\nTry '%s --help'.", name);
+    fputc('\n', stderr);
 }
 
 void cli_complain(const struct cli_verb *verb, const char *format, ...)
 {
     va_list args;
-    char name[NAME_MAX_CHARS];
     va_start(args, format);
-    fprintf(stderr, "%s: ", name_of(verb, name, sizeof name));
-    vfprintf(stderr, format, args);
-    fputc('\n', stderr);
+    complain_of(verb, format, args, false);
     va_end(args);
 }
 
 int cli_usage_error(const struct cli_verb *verb, const char *format, ...)
 {
     va_list args;
-    char name[NAME_MAX_CHARS];
     va_start(args, format);
-    fprintf(stderr, "%s: ", name_of(verb, name, sizeof name));
-    vfprintf(stderr, format, args);
-    fprintf(stderr, "\nTry '%s --help'.\n", name);
+    complain_of(verb, format, args, true);
     va_end(args);
     return CLI_USAGE;
 }

@@ -1,9 +1,9 @@
 #include "cli/cli_engine.h"
 
 #include "base/interrupt.h"
+#include "base/process.h"
 #include "cli/cli_target.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -13,14 +13,9 @@
 
 #define PRELOAD_MARK "PIOLET_ENGINE_PRELOADED" /* once is enough: what is not there then will never be */
 
-bool cli_engine_is_there(void)
+int cli_engine_start_again(const struct cli_verb *verb, const char *behind, int argc, char **argv)
 {
-    return dlsym(RTLD_DEFAULT, "piolet_mpiio_version") != NULL;
-}
-
-int cli_engine_start_again(const struct cli_verb *verb, int argc, char **argv)
-{
-    static const char *const libraries[] = {"libpiolet-mpiio.so", NULL};
+    const char *const libraries[] = {"libpiolet-mpiio.so", behind, NULL};
     static char list[CLI_PRELOAD_MAX];
     char self[PATH_MAX];
     if (getenv(PRELOAD_MARK)) {
@@ -28,7 +23,7 @@ int cli_engine_start_again(const struct cli_verb *verb, int argc, char **argv)
         return CLI_FAILED;
     }
     char **words = calloc((size_t)argc + 2, sizeof *words);
-    if (!words || !cli_target_self(self) || !cli_target_preload(verb, libraries, list)) {
+    if (!words || !process_self(self) || !cli_target_preload(verb, libraries, list)) {
         free(words);
         return CLI_FAILED;
     }
@@ -36,6 +31,8 @@ int cli_engine_start_again(const struct cli_verb *verb, int argc, char **argv)
     memcpy(words + 1, argv, (size_t)argc * sizeof *words);
     setenv("LD_PRELOAD", list, 1);
     setenv(PRELOAD_MARK, "1", 1);
+    if (behind)
+        setenv("UCX_MEM_EVENTS", "no", 0); /* else UCX takes mmap() away from a library that looks at it */
     fflush(NULL);
     interrupt_restore();
     execv(self, words);

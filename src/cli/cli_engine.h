@@ -4,11 +4,8 @@
 
 #include "cli/cli.h"
 
-/* Is libpiolet-mpiio.so in this process? */
-bool cli_engine_is_there(void);
-
-/* Starts this program again with the engine preloaded; argv[0] is the verb. Before MPI is initialised. Returns only
- * with an exit status, after a message, when that fails. */
-int cli_engine_start_again(const struct cli_verb *verb, int argc, char **argv);
+/* Starts this program again with the engine preloaded, and `behind` (NULL: nothing) behind it; argv[0] is the verb.
+ * Before MPI is initialised. Returns only with an exit status, after a message, when that fails. */
+int cli_engine_start_again(const struct cli_verb *verb, const char *behind, int argc, char **argv);
 
 #endif

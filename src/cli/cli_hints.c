@@ -1,6 +1,6 @@
 /* piolet hints: the hints that our MPI-IO understands, from its own table. */
+#include "base/text.h"
 #include "cli/cli_listing.h"
-#include "cli/cli_wrap.h"
 
 #include <piolet/mpiio.h>
 #include <stdio.h>
@@ -16,11 +16,11 @@ static void print_table(cli_listing_function *function)
     struct piolet_hint hint;
     printf("%-*s%-*s%s\n", NAME, "NAME", DEFAULT, "DEFAULT", "ALLOWED");
     for (int i = 0; at(i, &hint) == 0; i++) {
-        int column = cli_wrap_cell(hint.name, 0, NAME);
-        column = cli_wrap_cell(hint.default_value, column, DEFAULT);
-        cli_wrap(hint.allowed, column, NAME + DEFAULT);
+        size_t column = text_print_cell(stdout, hint.name, 0, NAME);
+        column = text_print_cell(stdout, hint.default_value, column, DEFAULT);
+        text_print_wrapped(stdout, hint.allowed, column, NAME + DEFAULT);
         printf("%*s", HELP, "");
-        cli_wrap(hint.help, HELP, HELP);
+        text_print_wrapped(stdout, hint.help, HELP, HELP);
         if (hint.changeable)
             printf("%*sMay be changed by MPI_File_set_info.\n", HELP, "");
     }
@@ -51,8 +51,8 @@ const struct cli_verb cli_verb_hints = {
     .name = "hints",
     .summary = "list the hints of our MPI-IO",
     .synopsis = "[--json]",
-    .details = "Hints are set by a program (MPI_Info), or from outside: PIOLET_HINTS=\"name=value ...\",\n"
-               "or 'piolet preload --hints'.",
-    .options = CLI_LISTING_OPTIONS,
+    .details = "Hints are set by a program (MPI_Info), or from outside:\n"
+               "PIOLET_HINTS=\"name=value ...\", or 'piolet preload --hints'.",
+    .rows = CLI_LISTING_ROWS,
     .run = hints_run,
 };

@@ -1,8 +1,9 @@
 #include "cli/cli_launch.h"
 
 #include "base/interrupt.h"
+#include "base/memory.h"
+#include "base/process.h"
 #include "base/units.h"
-#include "cli/cli_child.h"
 #include "cli/cli_target.h"
 #include "mpi/job.h"
 
@@ -25,15 +26,6 @@ bool cli_launch_is_child(void)
 void cli_launch_forget(void)
 {
     unsetenv(CHILD_MARK);
-}
-
-int cli_launch_ranks(const struct cli_verb *verb, const char *text)
-{
-    int64_t ranks;
-    if (units_parse_int(text, 1, CLI_RANKS_MAX, &ranks))
-        return (int)ranks;
-    cli_usage_error(verb, "-n: '%s' is not a number of ranks; allowed: 1 to %d", text, CLI_RANKS_MAX);
-    return 0;
 }
 
 enum { ARGS_MAX = 24 };
@@ -127,17 +119,16 @@ static int signal_of(int status)
 /* A program of the user's stays in the group of the terminal, and may read from it. */
 static int run_launcher(struct launcher *launcher)
 {
-    struct cli_child child = {.is_piolet = false};
-    if (!cli_child_start(&child, !launcher->verb->runs_program, become_launcher, launcher)) {
+    struct process child = {.is_piolet = false};
+    if (!process_start(&child, !launcher->verb->runs_program, become_launcher, launcher)) {
         cli_complain(launcher->verb, "cannot start a process: %s", strerror(errno));
         return CLI_FAILED;
     }
     if (launcher->verb->runs_program)
-        cli_child_follow_program(&child);
+        process_follow_program(&child);
     else
-        cli_child_follow(&child);
-    const int number = cli_child_signal() || launcher->verb->runs_program ? cli_child_signal()
-                                                                          : signal_of(child.status);
+        process_follow(&child);
+    const int number = process_signal() || launcher->verb->runs_program ? process_signal() : signal_of(child.status);
     return number ? interrupt_end(number) : child.status;
 }
 
@@ -149,7 +140,7 @@ int cli_launch(const struct cli_verb *verb, int ranks, int argc, char **argv)
         return CLI_USAGE;
     }
     char self[PATH_MAX], number[16];
-    if (!cli_target_self(self)) {
+    if (!process_self(self)) {
         cli_complain(verb, "cannot find my own program file: %s", strerror(errno));
         return CLI_FAILED;
     }
@@ -167,6 +158,21 @@ int cli_launch(const struct cli_verb *verb, int ranks, int argc, char **argv)
     memcpy(words + command.count + 1, argv + skip, (size_t)(argc - skip) * sizeof *words);
     struct launcher launcher = {verb, words};
     const int status = run_launcher(&launcher);
+    free(words);
+    return status;
+}
+
+int cli_launch_program(const struct cli_verb *verb, int ranks, const char *const *options, int argc, char **argv)
+{
+    size_t count = 0;
+    while (options[count])
+        count++;
+    char **words = memory_new(count + (size_t)argc + 3, sizeof *words);
+    words[0] = (char *)verb->name;
+    memcpy(words + 1, options, count * sizeof *words);
+    words[count + 1] = (char *)"--";
+    memcpy(words + count + 2, argv, (size_t)argc * sizeof *words);
+    const int status = cli_launch(verb, ranks, (int)count + 2 + argc, words);
     free(words);
     return status;
 }

@@ -14,7 +14,7 @@ struct cli_listing {
     void (*print_json)(cli_listing_function *at, struct json *json); /* rows of the array */
 };
 
-extern const struct cli_option CLI_LISTING_OPTIONS[]; /* --json */
+extern const struct option_row CLI_LISTING_ROWS[]; /* --json */
 
 int cli_listing_run(const struct cli_verb *verb, const struct cli_listing *listing, int argc, char **argv);
 

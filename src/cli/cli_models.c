@@ -1,23 +1,16 @@
 #include "cli/cli_models.h"
 
-pl_status cli_models_read(const char *path, struct model *ret_model, struct text *ret_text, struct pl_error *error)
-{
-    struct text text = {0};
-    pl_status status = text_read_file(path, &text, error);
-    if (status == PL_OK)
-        status = model_read(path, text_get(&text), ret_model, error);
-    if (status == PL_OK && ret_text)
-        *ret_text = text;
-    else
-        text_clear(&text);
-    return status;
-}
+#include "base/progress.h"
 
 pl_status cli_models_each_rank(const char *directory, cli_models_take *take, void *context, struct pl_error *error)
 {
     pl_status status = PL_OK;
+    struct progress progress;
+    progress_begin(&progress, PROGRESS_AUTO, 1, 1);
+    progress_step(&progress, "reading the trace", 1);
     for (int rank = 0, size = 1; rank < size && status == PL_OK; rank++) {
         struct trace_tree tree;
+        progress_part(&progress, "reading the trace", (double)rank / size);
         status = trace_tree_read(directory, rank, &tree, error);
         if (status != PL_OK)
             break;
@@ -33,11 +26,12 @@ static pl_status add_tree(void *context, const struct trace_tree *tree, struct p
     return model_builder_add(context, tree, error);
 }
 
-pl_status cli_models_of_trace(const char *directory, struct model *ret_model, struct pl_error *error)
+pl_status cli_models_of_trace(const char *directory, int64_t apart, struct model *ret_model, struct pl_error *error)
 {
     struct model_builder *builder = model_builder_new();
     if (!builder)
         return pl_fail(error, PL_E_NOMEM, "not enough memory");
+    model_builder_apart(builder, apart);
     pl_status status = cli_models_each_rank(directory, add_tree, builder, error);
     if (status == PL_OK)
         status = model_builder_finish(builder, ret_model, error);

@@ -5,6 +5,7 @@
 #include "base/status.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 
 /* What a verb writes; NULL: none. */
 struct cli_outputs {
@@ -16,5 +17,8 @@ struct cli_outputs {
 
 /* All of them can be written, none is a file that was read (output_reads()) or another of them. */
 pl_status cli_outputs_check(const struct cli_outputs *outputs, struct pl_error *error);
+
+/* A directory that is there, and in which nothing is. */
+bool cli_outputs_is_empty(const char *directory);
 
 #endif

@@ -3,97 +3,90 @@
 #include "base/output.h"
 #include "cli/cli_models.h"
 #include "cli/predict_shell.h"
-#include "predict/predict_observe.h"
-#include "predict/predict_text.h"
+#include "predict/predict.h"
 
-#include <getopt.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
 extern const struct cli_verb cli_verb_predict;
 
-enum { PEAK = 1, MEASURED, FROM, CONFIGURATION, OUTPUT, JSON, CSV };
-
-struct request {
+struct predict_request {
     const char *model, *configuration;
-    struct predict_words results, peaks, measured, from, sources;
+    struct option_texts results; /* borrowed: the operands behind the model */
+    struct option_texts peaks, measured, from;
+    struct option_texts sources; /* all files read */
     struct predict_outputs outputs;
 };
 
-static void request_clear(struct request *request)
-{
-    predict_words_clear(&request->results);
-    predict_words_clear(&request->peaks);
-    predict_words_clear(&request->measured);
-    predict_words_clear(&request->from);
-    predict_words_clear(&request->sources);
-}
+#define AT(member) OPTION_AT(struct predict_request, member)
+static const struct option_row ROWS[] = {
+    {.name = "peak",
+     .type = OPTION_EACH,
+     .argument = "FILE",
+     AT(peaks),
+     .more = "May be repeated: several I/O nodes are summed up.",
+     .help = "what 'piolet peak' measured: adds the usage of the devices"},
+    {.name = "measured",
+     .type = OPTION_EACH,
+     .argument = "RUN",
+     AT(measured),
+     .more = "A model needs its observed part. May be repeated: the noise from run to run stands beside the errors. "
+             "RESULTS must be of one configuration, or one be chosen.",
+     .help = "a trace directory of the program on the target, or its model: adds the errors of the prediction"},
+    {.name = "from",
+     .type = OPTION_EACH,
+     .argument = "FILE",
+     AT(from),
+     .more = "May be repeated. The source of each phase's rate is told; nothing is extrapolated silently. With RESULTS "
+             "the estimate is compared with them.",
+     .help = "estimate without replay, from results of b_eff_io, of the low-level tests, or of 'piolet peak'"},
+    {.name = "configuration",
+     .type = OPTION_TEXT,
+     .argument = "NAME",
+     AT(configuration),
+     .help = "only this one of the configurations in RESULTS"},
+    PREDICT_OUTPUT_ROWS(struct predict_request, outputs, "In the place of the tables.",
+                        "A row for each phase and total; in the place of the tables."),
+    {0}};
+#undef AT
 
-static bool take_option(struct request *request, int option, const char *argument)
-{
-    switch (option) {
-    case PEAK:
-        return predict_words_add(&request->peaks, argument) && predict_words_add(&request->sources, argument);
-    case MEASURED:
-        return predict_words_add(&request->measured, argument) && predict_words_add(&request->sources, argument);
-    case FROM:
-        return predict_words_add(&request->from, argument) && predict_words_add(&request->sources, argument);
-    case CONFIGURATION:
-        request->configuration = argument;
-        return true;
-    case OUTPUT:
-        request->outputs.output = argument;
-        return true;
-    case JSON:
-        request->outputs.json = argument;
-        return true;
-    default:
-        request->outputs.csv = argument;
-        return true;
-    }
-}
-
-static int parse(struct request *request, int argc, char **argv)
+static int predict_check(struct predict_request *request, const struct options *options)
 {
     const struct cli_verb *const verb = &cli_verb_predict;
-    const char *argument;
-    int option;
-    bool ok = true;
-    while (ok && (option = cli_next(verb, argc, argv, &argument)) > CLI_END)
-        ok = take_option(request, option, argument);
-    if (ok && option != CLI_END)
-        return CLI_USAGE;
-    if (optind >= argc)
+    if (options->operand_count == 0)
         return cli_usage_error(verb, "which MODEL? (a file that 'piolet model' wrote)");
-    request->model = argv[optind];
-    for (int i = optind + 1; i < argc && ok; i++)
-        ok = predict_words_add(&request->results, argv[i]) && predict_words_add(&request->sources, argv[i]);
-    if (!ok) {
-        cli_complain(verb, "not enough memory");
-        return CLI_FAILED;
-    }
+    request->model = options->operands[0];
+    request->results = (struct option_texts){options->operands + 1, options->operand_count - 1};
     if (request->results.count == 0 && request->from.count == 0)
         return cli_usage_error(verb, "which RESULTS? (files that 'piolet replay' wrote; or --from a characterisation)");
+    const struct option_texts *const all[] = {&request->results, &request->peaks, &request->measured, &request->from};
     output_reads(request->model);
-    for (int i = 0; i < request->sources.count; i++)
-        output_reads(request->sources.list[i]);
+    for (size_t list = 0; list < sizeof all / sizeof all[0]; list++)
+        for (size_t i = 0; i < all[list]->count; i++) {
+            predict_words_add(&request->sources, all[list]->values[i]);
+            output_reads(all[list]->values[i]);
+        }
     return predict_shell_check(verb, &request->outputs);
 }
 
 /* ---- which configurations ---- */
 
-static int complain_of_configurations(const struct prediction *prediction, const char *problem)
+static int predict_complain_of_configurations(const struct prediction *prediction, const char *problem)
 {
     cli_complain(&cli_verb_predict, "%s; there are:", problem);
     for (int i = 0; i < prediction->configuration_count; i++) {
-        fflush(stdout);
-        predict_print_wrapped(stderr, "  ", prediction->configurations[i].label);
+        struct text label = {0};
+        text_add(&label, "  ");
+        text_add_escaped(&label, prediction->configurations[i].label);
+        text_print_wrapped(stderr, text_get(&label), 0, 2);
+        text_clear(&label);
     }
     return CLI_USAGE;
 }
 
 /* Puts the configuration that was asked for first, and forgets the others. */
-static int select_configuration(const struct request *request, struct prediction *prediction)
+static int predict_select_configuration(const struct predict_request *request, struct prediction *prediction)
 {
     if (prediction->configuration_count == 0 && request->from.count == 0) {
         for (size_t i = 0; i < prediction->note_count; i++)
@@ -102,33 +95,33 @@ static int select_configuration(const struct request *request, struct prediction
         return CLI_USAGE;
     }
     if (request->configuration && !predict_keep_configuration(prediction, request->configuration))
-        return complain_of_configurations(prediction, "--configuration: there is none of this name");
+        return predict_complain_of_configurations(prediction, "--configuration: there is none of this name");
     if (request->measured.count > 0 && prediction->configuration_count > 1)
-        return complain_of_configurations(prediction, "--measured belongs to one configuration: choose it with "
-                                                      "--configuration");
+        return predict_complain_of_configurations(prediction, "--measured belongs to one configuration: choose it with "
+                                                              "--configuration");
     return CLI_OK;
 }
 
 /* ---- measured runs ---- */
 
-static pl_status observe_tree(void *context, const struct trace_tree *tree, struct pl_error *error)
+static pl_status predict_observe_tree(void *context, const struct trace_tree *tree, struct pl_error *error)
 {
     return predict_observe_rank(context, tree, error);
 }
 
 /* A trace is read twice: for its model, and for the times of the phases on each rank. */
-static pl_status add_trace(struct prediction *prediction, const char *path, struct pl_error *error)
+static pl_status predict_add_trace(struct prediction *prediction, const char *path, struct pl_error *error)
 {
     struct model model;
     struct predict_observer observer;
-    pl_status status = cli_models_of_trace(path, &model, error);
+    pl_status status = cli_models_of_trace(path, MODEL_APART, &model, error);
     if (status != PL_OK)
         return status;
     if (!predict_observer_init(&observer, &model)) {
         model_clear(&model);
         return pl_fail(error, PL_E_NOMEM, "not enough memory for '%s'", path);
     }
-    status = cli_models_each_rank(path, observe_tree, &observer, error);
+    status = cli_models_each_rank(path, predict_observe_tree, &observer, error);
     if (status == PL_OK)
         status = predict_measured_add(prediction, path, &model, observer.gave_up ? NULL : observer.phase_ns, error);
     predict_observer_clear(&observer);
@@ -136,13 +129,13 @@ static pl_status add_trace(struct prediction *prediction, const char *path, stru
     return status;
 }
 
-static pl_status add_measured(struct prediction *prediction, const char *path, struct pl_error *error)
+static pl_status predict_add_measured(struct prediction *prediction, const char *path, struct pl_error *error)
 {
     struct stat info;
     struct model model;
     if (stat(path, &info) == 0 && S_ISDIR(info.st_mode))
-        return add_trace(prediction, path, error);
-    pl_status status = cli_models_read(path, &model, NULL, error);
+        return predict_add_trace(prediction, path, error);
+    pl_status status = model_read_file(path, &model, NULL, error);
     if (status != PL_OK)
         return status;
     status = predict_measured_add(prediction, path, &model, NULL, error);
@@ -150,11 +143,11 @@ static pl_status add_measured(struct prediction *prediction, const char *path, s
     return status;
 }
 
-static int read_measured(const struct request *request, struct prediction *prediction)
+static int predict_read_measured(const struct predict_request *request, struct prediction *prediction)
 {
     struct pl_error error;
-    for (int i = 0; i < request->measured.count; i++)
-        if (add_measured(prediction, request->measured.list[i], &error) != PL_OK) {
+    for (size_t i = 0; i < request->measured.count; i++)
+        if (predict_add_measured(prediction, request->measured.values[i], &error) != PL_OK) {
             cli_complain(&cli_verb_predict, "--measured: %s", error.text);
             return CLI_USAGE;
         }
@@ -163,13 +156,13 @@ static int read_measured(const struct request *request, struct prediction *predi
 
 /* ---- all ---- */
 
-static pl_status take_peak(struct prediction *prediction, struct blockfile *file, int *ret_count,
-                           struct pl_error *error)
+static pl_status predict_take_peak(struct prediction *prediction, struct blockfile *file, int *ret_count,
+                                   struct pl_error *error)
 {
     return predict_read_peak(prediction, file, ret_count, error);
 }
 
-static int finish(const struct request *request, struct prediction *prediction)
+static int predict_end(const struct predict_request *request, struct prediction *prediction)
 {
     struct pl_error error;
     pl_status status = request->from.count ? predict_estimate(prediction, &error) : PL_OK;
@@ -185,28 +178,29 @@ static int finish(const struct request *request, struct prediction *prediction)
     return code;
 }
 
-static int predict(const struct request *request, struct prediction *prediction)
+static int predict_make(const struct predict_request *request, struct prediction *prediction)
 {
     const struct cli_verb *const verb = &cli_verb_predict;
     int status;
     if ((status = predict_shell_model(verb, request->model, prediction)) ||
         (status = predict_shell_read(verb, prediction, &request->results, predict_shell_results, false)) ||
-        (status = predict_shell_read(verb, prediction, &request->peaks, take_peak, true)) ||
-        (status = select_configuration(request, prediction)) || (status = read_measured(request, prediction)) ||
+        (status = predict_shell_read(verb, prediction, &request->peaks, predict_take_peak, true)) ||
+        (status = predict_select_configuration(request, prediction)) ||
+        (status = predict_read_measured(request, prediction)) ||
         (status = predict_shell_read(verb, prediction, &request->from, predict_read_sources, true)))
         return status;
-    return finish(request, prediction);
+    return predict_end(request, prediction);
 }
 
-static int predict_run(int argc, char **argv)
+static int predict_act(void *values, const struct cli_line *line)
 {
-    struct request request = {0};
+    struct predict_request *request = values;
     struct prediction prediction = {0};
-    int status = parse(&request, argc, argv);
+    int status = predict_check(request, line->options);
     if (status == CLI_OK)
-        status = predict(&request, &prediction);
+        status = predict_make(request, &prediction);
     prediction_clear(&prediction);
-    request_clear(&request);
+    free(request->sources.values);
     return status;
 }
 
@@ -216,19 +210,7 @@ const struct cli_verb cli_verb_predict = {
     .synopsis = "MODEL RESULTS... [--peak FILE] [--measured RUN] | MODEL --from FILE...",
     .details = "RESULTS are files that 'piolet replay' wrote. Options that name a FILE or RUN\n"
                "may be repeated. 'piolet choose' ranks configurations.",
-    .options = (const struct cli_option[]){{PEAK, "peak", 0, "FILE",
-                                            "what 'piolet peak' measured: adds the usage of the devices"},
-                                           {MEASURED, "measured", 0, "RUN",
-                                            "a trace directory of the program on the target, or its\n"
-                                            "model: adds the errors of the prediction"},
-                                           {FROM, "from", 0, "FILE",
-                                            "estimate without replay, from results of b_eff_io, of the\n"
-                                            "low-level tests, or of 'piolet peak'"},
-                                           {CONFIGURATION, "configuration", 0, "NAME",
-                                            "only this one of the configurations in RESULTS"},
-                                           {OUTPUT, "output", 'o', "FILE", "append the prediction to FILE, as a block"},
-                                           {JSON, "json", 0, "FILE", "the prediction as JSON (- is standard output)"},
-                                           {CSV, "csv", 0, "FILE", "the prediction as CSV (- is standard output)"},
-                                           {0}},
-    .run = predict_run,
+    .rows = ROWS,
+    .values_size = sizeof(struct predict_request),
+    .act = predict_act,
 };

@@ -1,48 +1,45 @@
 /* piolet report FILE...: one HTML page out of results and models. No MPI. */
 #include "cli/cli.h"
 
+#include "base/clock.h"
 #include "base/output.h"
 #include "cli/cli_target.h"
-#include "report/report.h"
+#include "page/page.h"
 
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 extern const struct cli_verb cli_verb_report;
 
-enum { OUTPUT = 1, TITLE, PLAIN };
-
-struct command {
+struct report_values {
     const char *output, *title;
     bool plain;
 };
 
-static int parse(struct command *command, int argc, char **argv)
-{
-    const char *argument;
-    int option;
-    while ((option = cli_next(&cli_verb_report, argc, argv, &argument)) > CLI_END) {
-        if (option == OUTPUT)
-            command->output = argument;
-        else if (option == TITLE)
-            command->title = argument;
-        else
-            command->plain = true;
-    }
-    if (option != CLI_END)
-        return CLI_USAGE;
-    if (optind == argc)
-        return cli_usage_error(&cli_verb_report, "which FILE? (block files and model files, at least one)");
-    return CLI_OK;
-}
+#define AT(member) OPTION_AT(struct report_values, member)
+static const struct option_row ROWS[] = {
+    {.name = "output",
+     .letter = 'o',
+     .type = OPTION_TEXT,
+     .argument = "FILE|-",
+     .initial = "report.html",
+     AT(output),
+     .more = "A page that is there is replaced when the new one is whole.",
+     .help = "where to write the page; - is standard output"},
+    {.name = "title", .type = OPTION_TEXT, .initial = "Parallel I/O report", AT(title), .help = "what stands above it"},
+    {.name = "plain",
+     .type = OPTION_FLAG,
+     AT(plain),
+     .more = "As 'piolet analyze' makes them.",
+     .help = "tables and SVG plots, without scripts"},
+    {0}};
+#undef AT
 
-static void tell_troubles(const struct report *report)
+static void report_tell_troubles(const struct report *report)
 {
     for (size_t i = 0; i < report->file_count; i++) {
-        const struct report_file *file = &report->files[i];
+        const struct page_file *file = &report->files[i];
         if (file->trouble[0])
             cli_complain(&cli_verb_report, "warning: %s", file->trouble);
         if (file->blocks.warning_count)
@@ -51,56 +48,53 @@ static void tell_troubles(const struct report *report)
     }
 }
 
-static pl_status write_report(struct report *report, const struct command *command, FILE *stream,
+static pl_status report_write(struct report *report, const struct report_values *command, FILE *stream,
                               struct pl_error *error)
 {
     char template[PATH_MAX];
     if (command->plain)
-        return report_write_plain(report, stream, error);
+        return page_write_plain(report, stream, error);
     if (!cli_target_shared("report.html", template)) {
         cli_complain(&cli_verb_report,
                      "note: this build has no '%s' (it is made where Node.js and npm are), so the page has tables and "
                      "plain plots only",
                      template);
-        return report_write_plain(report, stream, error);
+        return page_write_plain(report, stream, error);
     }
-    return report_write_page(report, template, stream, error);
+    return page_write_page(report, template, stream, error);
 }
 
-static pl_status write_output(struct report *report, const struct command *command, struct pl_error *error)
+static pl_status report_write_output(struct report *report, const struct report_values *command, struct pl_error *error)
 {
     FILE *stream;
     if (output_open(command->output, &stream, error) != PL_OK)
         return error->status;
-    const pl_status status = write_report(report, command, stream, error);
+    const pl_status status = report_write(report, command, stream, error);
     return status == PL_OK ? output_commit(error) : status;
 }
 
-static int report_run(int argc, char **argv)
+static int report_act(void *target, const struct cli_line *line)
 {
-    struct command command = {.output = "report.html", .title = "Parallel I/O report"};
-    const int wrong = parse(&command, argc, argv);
-    if (wrong)
-        return wrong;
+    const struct report_values *values = target;
+    const struct options *options = line->options;
     struct report report;
     struct pl_error error;
-    for (int i = optind; i < argc; i++)
-        output_reads(argv[i]);
-    if (output_check(command.output, &error) != PL_OK)
+    if (options->operand_count == 0)
+        return cli_usage_error(&cli_verb_report, "which FILE? (block files and model files, at least one)");
+    for (size_t i = 0; i < options->operand_count; i++)
+        output_reads(options->operands[i]);
+    if (output_check(values->output, &error) != PL_OK)
         return cli_usage_error(&cli_verb_report, "--output: %s", error.text);
-    char made[64];
-    const time_t now = time(NULL);
-    struct tm parts;
-    if (report_open((const char *const *)argv + optind, (size_t)(argc - optind), &report, &error) != PL_OK) {
+    char made[CLOCK_STAMP_MAX];
+    if (page_open(options->operands, options->operand_count, &report, &error) != PL_OK) {
         cli_complain(&cli_verb_report, "%s", error.text);
         return CLI_USAGE;
     }
-    strftime(made, sizeof made, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &parts));
-    report.title = command.title;
-    report.made = made;
-    tell_troubles(&report);
-    const pl_status status = write_output(&report, &command, &error);
-    report_close(&report);
+    report.title = values->title;
+    report.made = clock_stamp(made);
+    report_tell_troubles(&report);
+    const pl_status status = report_write_output(&report, values, &error);
+    page_close(&report);
     if (status == PL_OK)
         return CLI_OK;
     cli_complain(&cli_verb_report, "%s", error.text);
@@ -111,13 +105,10 @@ const struct cli_verb cli_verb_report = {
     .name = "report",
     .summary = "one HTML page with charts out of results and models",
     .synopsis = "[OPTION]... FILE...",
-    .details = "FILE is a block file that a benchmark wrote, or a model that 'piolet model' made; any\n"
-               "mix of them, of one system or of several. The page needs no network and no server.",
-    .options = (const struct cli_option[]){{OUTPUT, "output", 'o', "FILE",
-                                            "where to write the page (report.html); - is standard\n"
-                                            "output"},
-                                           {TITLE, "title", 0, "TEXT", "what stands above it"},
-                                           {PLAIN, "plain", 0, NULL, "tables and SVG plots, without scripts"},
-                                           {0}},
-    .run = report_run,
+    .details = "FILE is a block file that a benchmark wrote, or a model that 'piolet model'\n"
+               "made; any mix of them, of one system or of several. The page needs no network\n"
+               "and no server.",
+    .rows = ROWS,
+    .values_size = sizeof(struct report_values),
+    .act = report_act,
 };

@@ -1,6 +1,6 @@
 /* piolet strategies: the ways of collective access that our MPI-IO knows, from its own table. */
+#include "base/text.h"
 #include "cli/cli_listing.h"
-#include "cli/cli_wrap.h"
 
 #include <piolet/mpiio.h>
 #include <stdio.h>
@@ -9,14 +9,14 @@ extern const struct cli_verb cli_verb_strategies;
 
 typedef int strategy_at(int index, struct piolet_strategy *ret);
 
-enum { NAME = 20, PARAMETER = 10 };
+enum { NAME = 20, PARAMETER = 13 };
 
 static void print_parameter(const char *name, const char *words)
 {
     if (!*words)
         return;
     printf("%*s", NAME, "");
-    cli_wrap(words, cli_wrap_cell(name, NAME, PARAMETER), NAME + PARAMETER);
+    text_print_wrapped(stdout, words, text_print_cell(stdout, name, NAME, PARAMETER), NAME + PARAMETER);
 }
 
 static void print_table(cli_listing_function *function)
@@ -24,10 +24,10 @@ static void print_table(cli_listing_function *function)
     strategy_at *at = (strategy_at *)function;
     struct piolet_strategy strategy;
     for (int i = 0; at(i, &strategy) == 0; i++) {
-        cli_wrap(strategy.summary, cli_wrap_cell(strategy.name, 0, NAME), NAME);
+        text_print_wrapped(stdout, strategy.summary, text_print_cell(stdout, strategy.name, 0, NAME), NAME);
         print_parameter("order", strategy.order);
         print_parameter("target", strategy.target);
-        print_parameter("agents", strategy.agents);
+        print_parameter("aggregators", strategy.agents);
         print_parameter("exchange", strategy.exchange);
     }
 }
@@ -58,9 +58,9 @@ const struct cli_verb cli_verb_strategies = {
     .name = "strategies",
     .summary = "list the strategies of collective access of our MPI-IO",
     .synopsis = "[--json]",
-    .details = "The hint piolet_strategy chooses one for a file. Below each stand its parameters:\n"
-               "in which order ranks access the file; or how it is spread over agents that\n"
-               "access it for all, who they are, and how data come to them.",
-    .options = CLI_LISTING_OPTIONS,
+    .details = "The hint piolet_strategy chooses one for a file. Below each stand its\n"
+               "parameters: in which order ranks access the file; or how it is spread over\n"
+               "agents that access it for all, who they are, and how data come to them.",
+    .rows = CLI_LISTING_ROWS,
     .run = strategies_run,
 };

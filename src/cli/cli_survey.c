@@ -1,11 +1,10 @@
 /* piolet survey: the command line, and what a launcher around it means. */
-#include "base/units.h"
 #include "cli/cli_launch.h"
-#include "cli/survey.h"
+#include "cli/cli_screen.h"
 #include "mpi/launcher.h"
+#include "survey/survey.h"
 
 #include <dirent.h>
-#include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -13,12 +12,60 @@
 
 extern const struct cli_verb cli_verb_survey;
 
-enum { OPT_RANKS = 1, OPT_DIR, OPT_OUTPUT, OPT_QUICK, OPT_FULL, OPT_DRY_RUN, OPT_NO /* and one for each part */ };
+struct survey_values {
+    int64_t ranks; /* 0: not given */
+    const char *directory, *output;
+    bool quick, full, dry_run;
+    bool without[SURVEY_PARTS];
+};
+
+#define AT(member) OPTION_AT(struct survey_values, member)
+static const struct option_row ROWS[] = {
+    {CLI_LAUNCH_RANKS, AT(ranks), .more = "BT-IO needs a square and runs on 4 or more.",
+     .help = "MPI processes; by default the cores, from 2 to 4"},
+    {.name = "on",
+     .aliases = "dir",
+     .type = OPTION_TEXT,
+     .argument = "DIR",
+     AT(directory),
+     .help = "write the test files there, in a directory that is removed afterwards; by default in the results"},
+    {.name = "output",
+     .letter = 'o',
+     .type = OPTION_TEXT,
+     .argument = "DIR",
+     AT(output),
+     .help = "a new directory for the results; by default results/TIME"},
+    {.name = "quick", .type = OPTION_FLAG, AT(quick), .help = "a try of some seconds: the numbers mean little"},
+    {.name = "full", .type = OPTION_FLAG, AT(full), .help = "take the time that the documents ask for: over an hour"},
+    {.name = "dry-run",
+     .type = OPTION_FLAG,
+     AT(dry_run),
+     .more = "With their commands and how long they take.",
+     .help = "print the steps; run nothing"},
+    {.name = "no-limits", .type = OPTION_FLAG, AT(without[SURVEY_LIMITS]), .help = "without the peak of the device"},
+    {.name = "no-curves", .type = OPTION_FLAG, AT(without[SURVEY_CURVES]), .help = "without the low-level tests"},
+    {.name = "no-kernels", .type = OPTION_FLAG, AT(without[SURVEY_KERNELS]), .help = "without the kernels"},
+    {.name = "no-strategies",
+     .type = OPTION_FLAG,
+     AT(without[SURVEY_STRATEGIES]),
+     .help = "without collective I/O against the system's"},
+    {.name = "no-beff", .type = OPTION_FLAG, AT(without[SURVEY_BEFF]), .help = "without b_eff"},
+    {.name = "no-beffio", .type = OPTION_FLAG, AT(without[SURVEY_BEFFIO]), .help = "without b_eff_io"},
+    {.name = "no-benches",
+     .type = OPTION_FLAG,
+     AT(without[SURVEY_BENCHES]),
+     .help = "without the other benchmarks, as metadata"},
+    {.name = "no-app",
+     .type = OPTION_FLAG,
+     AT(without[SURVEY_APP]),
+     .help = "without BT-IO: trace, model, replay, prediction"},
+    {0}};
+#undef AT
 
 /* ---- under a launcher ---- */
 
 /* The ranks that a launcher started; 0: it does not tell. */
-static int launched_ranks(void)
+static int survey_launched_ranks(void)
 {
     static const char *const sizes[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"};
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
@@ -30,7 +77,7 @@ static int launched_ranks(void)
 }
 
 /* A launcher inside of a job must not take itself for a part of it. */
-static void forget_launcher(void)
+static void survey_forget_launcher(void)
 {
     static const char *const prefixes[] = {"PMI_",  "PMIX_", "PMI2_", "HYDRA_", "HYDI_", "MPI_LOCAL",
                                            "MPIR_", "OMPI_", "ORTE_", "OPAL_",  "PRTE_"};
@@ -48,12 +95,12 @@ static void forget_launcher(void)
 }
 
 /* True: this process is to go on, with the number of ranks that are asked for. */
-static bool enter(struct survey_request *request, int *ret_status)
+static bool survey_enter(struct survey_request *request, int *ret_status)
 {
     *ret_status = CLI_OK;
     if (!job_is_launched())
         return true;
-    const int ranks = launched_ranks();
+    const int ranks = survey_launched_ranks();
     if (request->ranks || ranks == 0 || getenv("SLURM_STEP_ID")) {
         *ret_status = cli_usage_error(
             &cli_verb_survey, "the survey starts its jobs itself: call 'piolet survey -n %d' without a launcher",
@@ -63,30 +110,30 @@ static bool enter(struct survey_request *request, int *ret_status)
         return false;
     }
     request->ranks = ranks;
-    forget_launcher();
+    survey_forget_launcher();
     return true;
 }
 
 /* ---- options ---- */
 
-static int default_ranks(void)
+static int survey_default_ranks(void)
 {
     const long cores = sysconf(_SC_NPROCESSORS_ONLN);
     return cores < 2 ? 2 : cores > 4 ? 4 : (int)cores;
 }
 
-static int check_directory(const char *name)
+static int survey_check_directory(const char *name)
 {
     struct stat info;
     if (stat(name, &info) != 0 || !S_ISDIR(info.st_mode))
-        return cli_usage_error(&cli_verb_survey, "--dir '%s': there is no such directory", name);
+        return cli_usage_error(&cli_verb_survey, "--on '%s': there is no such directory", name);
     if (access(name, W_OK | X_OK) != 0)
-        return cli_usage_error(&cli_verb_survey, "--dir '%s': it cannot be written", name);
+        return cli_usage_error(&cli_verb_survey, "--on '%s': it cannot be written", name);
     return CLI_OK;
 }
 
 /* A new directory, or an empty one. */
-static int check_output(const char *name)
+static int survey_check_output(const char *name)
 {
     DIR *directory = opendir(name);
     int entries = 0;
@@ -99,38 +146,47 @@ static int check_output(const char *name)
     return CLI_OK;
 }
 
-static int survey_run(int argc, char **argv)
+static void survey_complain(const char *text)
 {
-    struct survey_request request = {.verb = &cli_verb_survey, .form = SURVEY_DEFAULT};
-    const char *argument;
-    int option, status;
-    bool quick = false, full = false;
+    cli_complain(&cli_verb_survey, "%s", text);
+}
+
+static int survey_check(const struct survey_values *values, const struct options *options)
+{
+    if (options->operand_count)
+        return cli_usage_error(&cli_verb_survey, "'%s': the survey takes options only", options->operands[0]);
+    if (values->quick && values->full)
+        return cli_usage_error(&cli_verb_survey, "--quick and --full exclude each other");
+    if (values->directory && survey_check_directory(values->directory) != CLI_OK)
+        return CLI_USAGE;
+    return values->output ? survey_check_output(values->output) : CLI_OK;
+}
+
+static int cli_survey_run(int argc, char **argv)
+{
+    struct survey_values values = {0};
+    struct options options;
     if (job_is_launched() && !job_speaks())
         return CLI_OK; /* the first process starts all jobs */
-    while ((option = cli_next(&cli_verb_survey, argc, argv, &argument)) > CLI_END) {
-        if (option == OPT_RANKS && (request.ranks = cli_launch_ranks(&cli_verb_survey, argument)) == 0)
-            return CLI_USAGE;
-        if (option == OPT_DIR && check_directory(request.directory = argument) != CLI_OK)
-            return CLI_USAGE;
-        if (option == OPT_OUTPUT && check_output(request.output = argument) != CLI_OK)
-            return CLI_USAGE;
-        quick |= option == OPT_QUICK;
-        full |= option == OPT_FULL;
-        request.dry_run |= option == OPT_DRY_RUN;
-        if (option >= OPT_NO)
-            request.without[option - OPT_NO] = true;
+    int status = cli_options(&cli_verb_survey, argc, argv, &values, &options);
+    if (status == CLI_OK)
+        status = survey_check(&values, &options);
+    struct survey_request request = {.complain = survey_complain,
+                                     .clear_line = cli_screen_clear_line,
+                                     .form = values.quick  ? SURVEY_QUICK
+                                             : values.full ? SURVEY_FULL
+                                                           : SURVEY_DEFAULT,
+                                     .ranks = (int)values.ranks,
+                                     .directory = values.directory,
+                                     .output = values.output,
+                                     .dry_run = values.dry_run};
+    memcpy(request.without, values.without, sizeof request.without);
+    if (status == CLI_OK && survey_enter(&request, &status)) {
+        request.ranks = request.ranks ? request.ranks : survey_default_ranks();
+        status = survey_run(&request);
     }
-    if (option == CLI_BAD)
-        return CLI_USAGE;
-    if (optind < argc)
-        return cli_usage_error(&cli_verb_survey, "'%s': the survey takes options only", argv[optind]);
-    if (quick && full)
-        return cli_usage_error(&cli_verb_survey, "--quick and --full exclude each other");
-    request.form = quick ? SURVEY_QUICK : full ? SURVEY_FULL : SURVEY_DEFAULT;
-    if (!enter(&request, &status))
-        return status;
-    request.ranks = request.ranks ? request.ranks : default_ranks();
-    return survey_shell(&request);
+    options_clear(&options);
+    return status;
 }
 
 const struct cli_verb cli_verb_survey = {
@@ -140,23 +196,6 @@ const struct cli_verb cli_verb_survey = {
     .details = "Runs the other verbs in a form that takes about half a minute on an idle\n"
                "machine, and ends with a page and a summary. A step that fails is named, and the\n"
                "others go on. Ctrl-C leaves a page of what was done.",
-    .options =
-        (const struct cli_option[]){
-            {OPT_RANKS, "ranks", 'n', "N", "MPI processes (the cores, from 2 to 4)"},
-            {OPT_DIR, "dir", 0, "DIR",
-             "write the test files there, in a directory that is\n"
-             "removed afterwards (default: in the results)"},
-            {OPT_OUTPUT, "output", 'o', "DIR", "a new directory for the results (results/TIME)"},
-            {OPT_QUICK, "quick", 0, NULL, "a try of some seconds: the numbers mean little"},
-            {OPT_FULL, "full", 0, NULL, "take the time that the documents ask for: over an hour"},
-            {OPT_DRY_RUN, "dry-run", 0, NULL, "print the steps; run nothing"},
-            {OPT_NO + SURVEY_LIMITS, "no-limits", 0, NULL, "without the peak of the device"},
-            {OPT_NO + SURVEY_CURVES, "no-curves", 0, NULL, "without the low-level tests"},
-            {OPT_NO + SURVEY_KERNELS, "no-kernels", 0, NULL, "without the kernels"},
-            {OPT_NO + SURVEY_STRATEGIES, "no-strategies", 0, NULL, "without collective I/O against the system's"},
-            {OPT_NO + SURVEY_BEFF, "no-beff", 0, NULL, "without b_eff"},
-            {OPT_NO + SURVEY_BEFFIO, "no-beffio", 0, NULL, "without b_eff_io"},
-            {OPT_NO + SURVEY_APP, "no-app", 0, NULL, "without BT-IO: trace, model, replay, prediction"},
-            {0}},
-    .run = survey_run,
+    .rows = ROWS,
+    .run = cli_survey_run,
 };

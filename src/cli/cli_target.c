@@ -1,7 +1,7 @@
 #include "cli/cli_target.h"
 
 #include "base/interrupt.h"
-#include "cli/cli_child.h"
+#include "base/process.h"
 #include "cli/cli_elf.h"
 #include "cli/cli_launch.h"
 #include "mpi/job.h"
@@ -29,17 +29,10 @@ static const char OWN_SIZE[] = "PMI_SIZE", OTHER_SIZE[] = "OMPI_COMM_WORLD_SIZE"
 
 /* ---- where we are ---- */
 
-bool cli_target_self(char ret_path[PATH_MAX])
-{
-    const ssize_t length = readlink("/proc/self/exe", ret_path, PATH_MAX - 1);
-    ret_path[length < 0 ? 0 : length] = '\0';
-    return length > 0;
-}
-
 /* The build tree or installation: TREE/bin/piolet is this program. */
 static bool find_tree(char ret_tree[PATH_MAX])
 {
-    if (!cli_target_self(ret_tree))
+    if (!process_self(ret_tree))
         return false;
     for (int i = 0; i < 2; i++) {
         char *slash = strrchr(ret_tree, '/');
@@ -48,35 +41,6 @@ static bool find_tree(char ret_tree[PATH_MAX])
         *slash = '\0';
     }
     return true;
-}
-
-/* ---- the command line ---- */
-
-static bool takes_next_word(const struct cli_verb *verb, const char *word)
-{
-    const bool is_long = word[1] == '-';
-    const char *name = word + (is_long ? 2 : 1);
-    for (const struct cli_option *option = verb->options; option->id; option++) {
-        if (is_long && !strchr(name, '=') && strncmp(option->name, name, strlen(name)) == 0)
-            return option->argument != NULL;
-        if (!is_long && option->letter == name[0])
-            return option->argument && !name[1];
-    }
-    return false;
-}
-
-int cli_target_word(const struct cli_verb *verb, int argc, char **argv, int *ret_own_argc)
-{
-    int i = 1;
-    while (i < argc && argv[i][0] == '-' && argv[i][1]) {
-        if (strcmp(argv[i], "--") == 0) {
-            *ret_own_argc = i;
-            return i + 1;
-        }
-        i += takes_next_word(verb, argv[i]) ? 2 : 1;
-    }
-    *ret_own_argc = i < argc ? i : argc;
-    return *ret_own_argc;
 }
 
 /* ---- the program ---- */
@@ -198,11 +162,19 @@ int cli_target_accept(const struct cli_verb *verb, const char *path, int argc, c
     return 0;
 }
 
+int cli_target_take(const struct cli_verb *verb, const struct cli_line *line, char ret_path[PATH_MAX])
+{
+    if (line->options->operand_count == 0)
+        return cli_usage_error(verb, "which PROGRAM?");
+    const int status = cli_target_find(verb, line->options->operands[0], ret_path);
+    return status ? status : cli_target_accept(verb, ret_path, line->argc, line->argv);
+}
+
 int cli_target_exec(const struct cli_verb *verb, const char *path, char **argv)
 {
     unsetenv(SWITCH_MARK);
     cli_launch_forget();
-    cli_child_forget();
+    process_forget();
     fflush(NULL);
     interrupt_restore();
     /* As a shell does: what is no program in itself is a script of the shell. */

@@ -8,10 +8,6 @@
 
 enum { CLI_NOT_EXECUTABLE = 126, CLI_NOT_FOUND = 127 }; /* exit statuses, as shells have them */
 
-/* Where PROGRAM stands in argv: at the first word that is no option of the verb, or behind "--"; argc: there is none.
- * The verb's own words are those before *ret_own_argc: what stands behind is never parsed. */
-int cli_target_word(const struct cli_verb *verb, int argc, char **argv, int *ret_own_argc);
-
 /* Finds `program` as a shell does. Returns 0, or an exit status after a message. */
 int cli_target_find(const struct cli_verb *verb, const char *program, char ret_path[PATH_MAX]);
 
@@ -20,9 +16,11 @@ int cli_target_find(const struct cli_verb *verb, const char *program, char ret_p
  * cannot work gives a message and an exit status: a launcher, a static program, one that is under the wrong mpiexec. */
 int cli_target_accept(const struct cli_verb *verb, const char *path, int argc, char **argv);
 
-/* bin/piolet or lib/NAME of this build tree or installation; false: there is none (ret_path tells where it should be).
+/* Both for the program that the operands of a command line begin with; where there is none, that is the message. */
+int cli_target_take(const struct cli_verb *verb, const struct cli_line *line, char ret_path[PATH_MAX]);
+
+/* lib/NAME of this build tree or installation; false: there is none (ret_path tells where it should be).
  */
-bool cli_target_self(char ret_path[PATH_MAX]);
 bool cli_target_library(const char *name, char ret_path[PATH_MAX]);
 /* share/piolet/NAME, likewise. */
 bool cli_target_shared(const char *name, char ret_path[PATH_MAX]);

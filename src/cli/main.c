@@ -1,10 +1,9 @@
 /* piolet: finds the verb and runs it. */
 #include "base/interrupt.h"
 #include "base/output.h"
+#include "base/process.h"
 #include "cli/cli.h"
-#include "cli/cli_child.h"
 #include "cli/cli_screen.h"
-#include "mpi/job_variables.h"
 #include "mpi/launcher.h"
 
 #include <stdio.h>
@@ -16,20 +15,10 @@ static int print_version(void)
     return CLI_OK;
 }
 
-/* Does an option of this verb take the next word as its argument? */
-static bool takes_next(const struct cli_verb *verb, const char *word)
-{
-    for (const struct cli_option *option = verb->options; option && option->id; option++) {
-        const bool is_short = option->letter && word[0] == '-' && word[1] == option->letter && word[2] == '\0';
-        const bool is_long = word[0] == '-' && word[1] == '-' && strcmp(word + 2, option->name) == 0;
-        if (option->argument && (is_short || is_long))
-            return true;
-    }
-    return false;
-}
-
 static bool asks_for_help(const struct cli_verb *verb, int argc, char **argv)
 {
+    const struct option_row *tables[CLI_TABLES_MAX];
+    cli_verb_tables(verb, tables);
     for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {
         if (strcmp(argv[i], "--help") == 0)
             return true;
@@ -37,7 +26,7 @@ static bool asks_for_help(const struct cli_verb *verb, int argc, char **argv)
             continue;
         if (argv[i][0] != '-')
             return false; /* the program: what follows is its own */
-        i += takes_next(verb, argv[i]);
+        i += options_take_next(tables, argv[i]);
     }
     return false;
 }
@@ -65,20 +54,29 @@ int main(int argc, char **argv)
         name = "help";
     const struct cli_verb *verb = cli_verb_find(name);
     if (!verb) {
-        fprintf(stderr, "piolet: '%s' is not a verb of piolet; 'piolet help' lists them\n", name);
+        const char *near = cli_verb_nearest(name);
+        fprintf(stderr, "piolet: '%s' is not a verb of piolet; %s%s%s'piolet help' lists them\n", name,
+                near ? "did you mean '" : "", near ? near : "", near ? "'? " : "");
         return CLI_USAGE;
+    }
+    const struct cli_verb *bench = strcmp(name, "bench") == 0 && argc > 2 ? cli_verb_of_bench(argv[2]) : NULL;
+    if (bench) { /* 'piolet bench NAME' is 'piolet NAME' */
+        verb = bench;
+        name = bench->name;
+        argv++;
+        argc--;
     }
     static char program[64];
     snprintf(program, sizeof program, "piolet %s", name);
     interrupt_start(program);
-    if (cli_child_is_supervised() || !job_speaks())
+    if (process_is_supervised() || !job_speaks())
         interrupt_be_silent();
     char *alone[] = {(char *)"help", NULL};
     if (argc < 2)
-        return finish(verb, verb->run(1, alone));
+        return finish(verb, cli_run_verb(verb, 1, alone));
     if (asks_for_help(verb, argc - 1, argv + 1)) {
         cli_print_help(verb);
         return finish(verb, CLI_OK);
     }
-    return finish(verb, verb->run(argc - 1, argv + 1));
+    return finish(verb, cli_run_verb(verb, argc - 1, argv + 1));
 }

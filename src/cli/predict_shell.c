@@ -1,32 +1,22 @@
 #include "cli/predict_shell.h"
 
+#include "base/clock.h"
+#include "base/memory.h"
 #include "base/output.h"
-#include "cli/cli_models.h"
 #include "cli/cli_outputs.h"
-#include "predict/predict_text.h"
+#include "predict/predict.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
-bool predict_words_add(struct predict_words *words, const char *word)
+void predict_words_add(struct option_texts *words, const char *word)
 {
-    const char **list = realloc(words->list, (size_t)(words->count + 2) * sizeof *list);
-    if (!list)
-        return false;
-    words->list = list;
-    list[words->count++] = word;
-    list[words->count] = NULL;
-    return true;
+    words->values = memory_more(words->values, words->count + 2, sizeof *words->values);
+    words->values[words->count++] = word;
+    words->values[words->count] = NULL;
 }
 
-void predict_words_clear(struct predict_words *words)
-{
-    free(words->list);
-    *words = (struct predict_words){0};
-}
-
-static int complain(const struct cli_verb *verb, const struct pl_error *error, int status)
+static int predict_shell_complain(const struct cli_verb *verb, const struct pl_error *error, int status)
 {
     cli_complain(verb, "%s", error->text);
     return status;
@@ -42,7 +32,7 @@ int predict_shell_check(const struct cli_verb *verb, const struct predict_output
     const struct cli_outputs files = {
         .results = outputs->output, .of_others = true, .json = outputs->json, .csv = outputs->csv};
     if (cli_outputs_check(&files, &error) != PL_OK)
-        return complain(verb, &error, CLI_USAGE);
+        return predict_shell_complain(verb, &error, CLI_USAGE);
     return CLI_OK;
 }
 
@@ -51,13 +41,13 @@ int predict_shell_model(const struct cli_verb *verb, const char *path, struct pr
     struct model model;
     struct text text = {0};
     struct pl_error error;
-    if (cli_models_read(path, &model, &text, &error) != PL_OK)
-        return complain(verb, &error, CLI_USAGE);
+    if (model_read_file(path, &model, &text, &error) != PL_OK)
+        return predict_shell_complain(verb, &error, CLI_USAGE);
     const pl_status status = predict_program_make(&model, text_get(&text), &ret_prediction->program, &error);
     text_clear(&text);
     model_clear(&model);
     if (status != PL_OK)
-        return complain(verb, &error, CLI_FAILED);
+        return predict_shell_complain(verb, &error, CLI_FAILED);
     if (ret_prediction->program.phase_count > 0)
         return CLI_OK;
     cli_complain(verb, "'%s': the model has no phases, so there is nothing to predict", path);
@@ -71,23 +61,23 @@ pl_status predict_shell_results(struct prediction *prediction, struct blockfile 
     return status == PL_OK ? predict_read_peak(prediction, file, ret_count, error) : status;
 }
 
-int predict_shell_read(const struct cli_verb *verb, struct prediction *prediction, const struct predict_words *paths,
+int predict_shell_read(const struct cli_verb *verb, struct prediction *prediction, const struct option_texts *paths,
                        predict_take_file *take, bool must_find)
 {
-    for (int i = 0; i < paths->count; i++) {
+    for (size_t i = 0; i < paths->count; i++) {
         struct blockfile file;
         struct pl_error error;
         int count = 0;
-        if (blockfile_open(paths->list[i], &file, &error) != PL_OK)
-            return complain(verb, &error, CLI_USAGE);
+        if (blockfile_open(paths->values[i], &file, &error) != PL_OK)
+            return predict_shell_complain(verb, &error, CLI_USAGE);
         for (size_t w = 0; w < file.warning_count; w++)
             cli_complain(verb, "%s", file.warnings[w]);
         const pl_status status = take(prediction, &file, &count, &error);
         blockfile_close(&file);
         if (status != PL_OK)
-            return complain(verb, &error, CLI_FAILED);
+            return predict_shell_complain(verb, &error, CLI_FAILED);
         if (count == 0 && must_find) {
-            cli_complain(verb, "'%s' holds no results that can be used here", paths->list[i]);
+            cli_complain(verb, "'%s' holds no results that can be used here", paths->values[i]);
             return CLI_USAGE;
         }
     }
@@ -96,8 +86,8 @@ int predict_shell_read(const struct cli_verb *verb, struct prediction *predictio
 
 /* ---- outputs ---- */
 
-static int export_to(const struct cli_verb *verb, const struct prediction *prediction, const char *path,
-                     void (*export)(const struct prediction *prediction, FILE *stream))
+static int predict_shell_export_to(const struct cli_verb *verb, const struct prediction *prediction, const char *path,
+                                   void (*export)(const struct prediction *prediction, FILE *stream))
 {
     if (!path)
         return CLI_OK;
@@ -112,43 +102,40 @@ static int export_to(const struct cli_verb *verb, const struct prediction *predi
     return CLI_FAILED;
 }
 
-static int append_block(const struct cli_verb *verb, const struct prediction *prediction, const char *path,
-                        const struct predict_words *sources)
+static int predict_shell_append_block(const struct cli_verb *verb, const struct prediction *prediction,
+                                      const char *path, const struct option_texts *sources)
 {
     static const char *const NONE[] = {NULL};
     struct pl_error error;
-    const time_t now = time(NULL);
-    struct tm utc;
-    char stamp[32];
+    char stamp[CLOCK_STAMP_MAX];
     if (!path)
         return CLI_OK;
-    gmtime_r(&now, &utc);
-    strftime(stamp, sizeof stamp, "%Y-%m-%dT%H:%M:%SZ", &utc);
-    if (predict_export_block(prediction, path, stamp, sources->count ? sources->list : NONE, &error) != PL_OK)
-        return complain(verb, &error, CLI_FAILED);
+    if (predict_export_block(prediction, path, clock_stamp(stamp), sources->count ? sources->values : NONE, &error) !=
+        PL_OK)
+        return predict_shell_complain(verb, &error, CLI_FAILED);
     return CLI_OK;
 }
 
-static bool is_standard(const char *path)
+static bool predict_shell_is_standard(const char *path)
 {
     return path && strcmp(path, "-") == 0;
 }
 
 int predict_shell_write(const struct cli_verb *verb, const struct prediction *prediction,
-                        const struct predict_outputs *outputs, const struct predict_words *sources,
+                        const struct predict_outputs *outputs, const struct option_texts *sources,
                         void (*print)(const struct prediction *prediction, FILE *stream))
 {
     for (size_t i = 0; i < prediction->note_count; i++)
         cli_complain(verb, "%s", prediction->notes[i]);
     int status = CLI_OK;
-    if (!is_standard(outputs->json) && !is_standard(outputs->csv))
-        status |= export_to(verb, prediction, "-", print);
-    status |= export_to(verb, prediction, outputs->json, predict_export_json);
-    status |= export_to(verb, prediction, outputs->csv, predict_export_csv);
+    if (!predict_shell_is_standard(outputs->json) && !predict_shell_is_standard(outputs->csv))
+        status |= predict_shell_export_to(verb, prediction, "-", print);
+    status |= predict_shell_export_to(verb, prediction, outputs->json, predict_export_json);
+    status |= predict_shell_export_to(verb, prediction, outputs->csv, predict_export_csv);
     if (status == CLI_OK)
-        status = append_block(verb, prediction, outputs->output, sources);
+        status = predict_shell_append_block(verb, prediction, outputs->output, sources);
     struct pl_error error;
     if (status == CLI_OK && output_commit(&error) != PL_OK)
-        return complain(verb, &error, CLI_FAILED);
+        return predict_shell_complain(verb, &error, CLI_FAILED);
     return status;
 }

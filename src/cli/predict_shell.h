@@ -7,18 +7,29 @@
 
 #include <stdio.h>
 
-/* Arguments of an option that may be repeated; borrowed words, ended by NULL. {0} is empty. */
-struct predict_words {
-    const char **list; /* owned */
-    int count;
-};
-
-bool predict_words_add(struct predict_words *words, const char *word); /* false: no memory */
-void predict_words_clear(struct predict_words *words);
+/* Appends to a list that ends with NULL and that the caller frees (free(list.values)). */
+void predict_words_add(struct option_texts *words, const char *word);
 
 struct predict_outputs {
     const char *output, *json, *csv; /* NULL: none; "-" is standard output, not for the first */
 };
+
+/* The rows that fill them, in the struct `values`; what the pages say besides of the exports differs. */
+#define PREDICT_OUTPUT_ROWS(values, member, more_of_json, more_of_csv)                                                 \
+    {.name = "output",                                                                                                 \
+     .letter = 'o',                                                                                                    \
+     .type = OPTION_TEXT,                                                                                              \
+     .argument = "FILE",                                                                                               \
+     OPTION_AT(values, member.output),                                                                                 \
+     .more = "The block is of class Prediction.",                                                                      \
+     .help = "append the prediction to FILE, as a block"},                                                             \
+        PREDICT_EXPORT_ROW("json", "JSON", OPTION_AT(values, member.json), more_of_json),                              \
+        PREDICT_EXPORT_ROW("csv", "CSV", OPTION_AT(values, member.csv), more_of_csv)
+#define PREDICT_EXPORT_ROW(word, format, at, text)                                                                     \
+    {                                                                                                                  \
+        .name = word, .type = OPTION_TEXT, .argument = "FILE|-", at, .more = text,                                     \
+        .help = "the prediction as " format " (- is standard output)"                                                  \
+    }
 
 /* All of these complain themselves and return an exit status. */
 
@@ -30,14 +41,14 @@ int predict_shell_model(const struct cli_verb *verb, const char *path, struct pr
 /* Reads block files: what `take` takes of them. With `must_find` a file without any such block is an error. */
 typedef pl_status predict_take_file(struct prediction *prediction, struct blockfile *file, int *ret_count,
                                     struct pl_error *error);
-int predict_shell_read(const struct cli_verb *verb, struct prediction *prediction, const struct predict_words *paths,
+int predict_shell_read(const struct cli_verb *verb, struct prediction *prediction, const struct option_texts *paths,
                        predict_take_file *take, bool must_find);
 /* Takes replays and peaks. */
 predict_take_file predict_shell_results;
 
 /* Tables by `print`, unless standard output is taken, then the exports. `sources`: the names of the files read. */
 int predict_shell_write(const struct cli_verb *verb, const struct prediction *prediction,
-                        const struct predict_outputs *outputs, const struct predict_words *sources,
+                        const struct predict_outputs *outputs, const struct option_texts *sources,
                         void (*print)(const struct prediction *prediction, FILE *stream));
 
 #endif

@@ -5,6 +5,7 @@
 
 int64_t dist_ceil_div(int64_t a, int64_t b)
 {
+    assert(a >= 0 && b > 0);
     return a / b + (a % b != 0);
 }
 
@@ -38,6 +39,7 @@ static struct piolet_dist_axis part_cyclic(int64_t size, int64_t block, int64_t 
     part.count = (blocks - 1 - place) / grid + 1;
     if ((blocks - 1 - place) % grid == 0) /* the last block of all is ours */
         part.last = size - (blocks - 1) * block;
+    assert(part.count > 0 && part.last > 0 && part.last <= block);
     if (part.count == 1)
         part.length = part.last;
     else
@@ -93,6 +95,7 @@ int64_t piolet_dist_axis_size(const struct piolet_dist_axis *axis)
 
 int64_t dist_axis_index(const struct piolet_dist_axis *part, int64_t local)
 {
+    assert(part->count > 0 && local >= 0 && local < piolet_dist_axis_size(part));
     return part->first + local / part->length * part->stride + local % part->length;
 }
 

@@ -57,4 +57,24 @@ bool dist_rank_ok(const struct piolet_dist *dist, int64_t rank);
 int dist_fail(char *message, size_t message_size, int code, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
+/* ---- dist_random.c: blocks of the file at pseudo-random processes, as evenly as can be ---- */
+
+int64_t dist_random_windows(const struct piolet_dist *dist);
+
+/* Slots of all windows before this one. */
+int64_t dist_random_window_begin(const struct piolet_dist *dist, int64_t window);
+
+/* The slots of a rank in a window, ascending; returns how many. */
+int dist_random_slots(const struct piolet_dist *dist, int64_t rank, int64_t window, int64_t slots[PIOLET_DIST_WINDOW]);
+
+int64_t dist_random_owner(const struct piolet_dist *dist, int64_t block);
+
+/* Blocks and elements of a rank. */
+int64_t dist_random_blocks(const struct piolet_dist *dist, int64_t rank);
+int64_t dist_random_count(const struct piolet_dist *dist, int64_t rank);
+
+/* Place in the rank's buffer -> offset, and back (the rank must own it). */
+int64_t dist_random_offset_of_local(const struct piolet_dist *dist, int64_t rank, int64_t local);
+int64_t dist_random_local_of_offset(const struct piolet_dist *dist, int64_t rank, int64_t offset);
+
 #endif

@@ -1,6 +1,7 @@
 /* Making a distribution: everything that can be wrong about it is found here, and said. */
 #include "dist/dist_core.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdarg.h>
@@ -52,7 +53,7 @@ static int check_array(const struct piolet_dist_shape *shape, const struct compl
     return PIOLET_DIST_OK;
 }
 
-static int64_t square_root(int64_t number)
+static int64_t dist_make_square_root(int64_t number)
 {
     int64_t root = 0;
     while ((root + 1) * (root + 1) <= number)
@@ -64,7 +65,7 @@ static int check_multipartition(const struct piolet_dist_shape *shape, const str
 {
     if (shape->dims != 3)
         return SHAPE_FAIL(where, "multipartition needs an array of 3 dimensions, not %d", shape->dims);
-    const int64_t root = square_root(shape->procs);
+    const int64_t root = dist_make_square_root(shape->procs);
     if (root * root != shape->procs)
         return SHAPE_FAIL(where,
                           "multipartition needs a square number of processes (1, 4, 9, 16, ...), not %" PRId64
@@ -141,6 +142,7 @@ static void grid_choose(struct piolet_dist_shape *shape, const bool *is_free, in
         for (int d = 0; d < shape->dims; d++)
             if (is_free[d] && (fewest < 0 || shape->grid[d] < shape->grid[fewest]))
                 fewest = d;
+        assert(fewest >= 0);
         shape->grid[fewest] *= factor;
         left /= factor;
     }
@@ -232,6 +234,7 @@ static void fill_axes(struct piolet_dist *dist)
         }
         pitch *= axis->size;
     }
+    assert(pitch == dist->elements);
 }
 
 /* 0 for the kinds that have no blocks. No block is larger than the array: products stay within 64 bits. */
@@ -253,7 +256,7 @@ int piolet_dist_new(const struct piolet_dist_spec *spec, const struct piolet_dis
         status = check_fit(spec, &made.shape, &where);
     if (status)
         return status;
-    made.cells = spec->kind == PIOLET_DIST_MULTIPARTITION ? square_root(shape->procs) : 0;
+    made.cells = spec->kind == PIOLET_DIST_MULTIPARTITION ? dist_make_square_root(shape->procs) : 0;
     made.block = block_elements(&made);
     made.blocks = made.block ? dist_ceil_div(made.elements, made.block) : 0;
     fill_axes(&made);

@@ -1,7 +1,7 @@
 /* Who owns what: counts, owners, indices and places in a rank's buffer. */
 #include "dist/dist_core.h"
-#include "dist/dist_random.h"
 
+#include <assert.h>
 #include <string.h>
 
 bool dist_rank_ok(const struct piolet_dist *dist, int64_t rank)
@@ -65,6 +65,7 @@ static int64_t multipartition_owner(const struct piolet_dist *dist, int64_t offs
     for (int a = 0; a < dist->axes; a++)
         cell[dist_dimension(dist, a)] = axis_place(dist, a, offset);
     const int64_t x = (cell[0] - cell[2] + q) % q, y = (cell[1] + cell[2]) % q;
+    assert(x >= 0 && y >= 0 && x + q * y < dist->shape.procs);
     return x + q * y;
 }
 
@@ -79,6 +80,7 @@ int64_t piolet_dist_owner(const piolet_dist *dist, int64_t offset)
     int64_t rank = 0;
     for (int a = 0; a < dist->axes; a++)
         rank += axis_place(dist, a, offset) * dist->axis[a].rank_pitch;
+    assert(dist_rank_ok(dist, rank));
     return rank;
 }
 
@@ -139,6 +141,7 @@ int64_t piolet_dist_offset_of_local(const piolet_dist *dist, int64_t rank, int64
         const int64_t place = local / pitches[a] % piolet_dist_axis_size(&parts[a]);
         offset += dist_axis_index(&parts[a], place) * dist->axis[a].pitch;
     }
+    assert(offset_ok(dist, offset));
     return offset;
 }
 

@@ -1,4 +1,10 @@
-#include "dist/dist_random.h"
+/* Random distributions: blocks of the file at pseudo-random processes, as evenly as can be.
+ *
+ * The blocks are cut into windows of PIOLET_DIST_WINDOW * procs neighbours (the last window may be shorter). Within a
+ * window, slot s belongs to process permutation(s) mod procs, with a permutation that seed and window choose: a full
+ * window gives every process the same number of blocks, and since a permutation can be turned around, a process finds
+ * its own slots without looking at those of others. */
+#include "dist/dist_core.h"
 
 #include <assert.h>
 
@@ -16,6 +22,7 @@ struct permutation {
 
 static struct permutation permutation_make(uint64_t seed, int64_t window, int64_t size)
 {
+    assert(size > 0);
     struct permutation permutation = {.size = (uint64_t)size, .half_bits = 1, .key = rng_at(seed, (uint64_t)window)};
     while (permutation.half_bits < 31 && (1ull << (2 * permutation.half_bits)) < permutation.size)
         permutation.half_bits++;
@@ -30,6 +37,7 @@ static uint64_t round_value(const struct permutation *permutation, int round, ui
 
 static int64_t permutation_forward(const struct permutation *permutation, int64_t slot)
 {
+    assert(slot >= 0 && (uint64_t)slot < permutation->size);
     uint64_t value = (uint64_t)slot;
     do {
         uint64_t left = value >> permutation->half_bits, right = value & permutation->half_mask;
@@ -45,6 +53,7 @@ static int64_t permutation_forward(const struct permutation *permutation, int64_
 
 static int64_t permutation_backward(const struct permutation *permutation, int64_t image)
 {
+    assert(image >= 0 && (uint64_t)image < permutation->size);
     uint64_t value = (uint64_t)image;
     do {
         uint64_t left = value >> permutation->half_bits, right = value & permutation->half_mask;
@@ -90,6 +99,7 @@ int dist_random_slots(const struct piolet_dist *dist, int64_t rank, int64_t wind
             slots[at] = slots[at - 1];
         slots[at] = slot;
     }
+    assert(count <= PIOLET_DIST_WINDOW);
     return count;
 }
 

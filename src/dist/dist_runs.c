@@ -4,8 +4,8 @@
  * piece for each of its intervals; slower axes are counters. Neighbouring pieces that touch are joined at the end: that
  * happens where a cyclic axis ends and begins with the same owner, and between random blocks. */
 #include "dist/dist_core.h"
-#include "dist/dist_random.h"
 
+#include <assert.h>
 #include <string.h>
 
 int piolet_dist_runs_begin(struct piolet_dist_runs *runs, const piolet_dist *dist, int64_t rank)
@@ -62,6 +62,7 @@ static bool box_piece(struct piolet_dist_runs *runs, struct piolet_dist_run *ret
         offset += dist_axis_index(&runs->axis[a], runs->position[a]) * dist->axis[a].pitch;
     const int64_t indices = interval == axis->count - 1 ? axis->last : axis->length;
     *ret_piece = (struct piolet_dist_run){.offset = offset, .length = indices * dist->axis[p].pitch};
+    assert(ret_piece->length > 0);
     box_advance(runs);
     return true;
 }
@@ -78,11 +79,12 @@ static bool random_piece(struct piolet_dist_runs *runs, struct piolet_dist_run *
     const int64_t block = dist_random_window_begin(dist, runs->part - 1) + runs->slot[runs->slot_next++];
     const int64_t offset = block * dist->block;
     const int64_t left = dist->elements - offset;
+    assert(left > 0);
     *ret_piece = (struct piolet_dist_run){.offset = offset, .length = left < dist->block ? left : dist->block};
     return true;
 }
 
-static bool next_piece(struct piolet_dist_runs *runs, struct piolet_dist_run *ret_piece)
+static bool dist_runs_next_piece(struct piolet_dist_runs *runs, struct piolet_dist_run *ret_piece)
 {
     return runs->dist->spec.kind == PIOLET_DIST_RANDOM ? random_piece(runs, ret_piece) : box_piece(runs, ret_piece);
 }
@@ -91,14 +93,15 @@ bool piolet_dist_runs_next(struct piolet_dist_runs *runs, struct piolet_dist_run
 {
     struct piolet_dist_run run = runs->pending, piece;
     runs->pending.length = 0;
-    if (run.length == 0 && !next_piece(runs, &run))
+    if (run.length == 0 && !dist_runs_next_piece(runs, &run))
         return false;
-    while (next_piece(runs, &piece)) {
+    while (dist_runs_next_piece(runs, &piece)) {
         if (piece.offset != run.offset + run.length) {
             runs->pending = piece;
             break;
         }
         run.length += piece.length;
+        assert(run.length > piece.length);
     }
     *ret_run = run;
     return true;

@@ -53,7 +53,7 @@ static void skip_blanks(struct reader *reader)
 }
 
 /* Takes a sign, and the blanks before it. */
-static bool take(struct reader *reader, char sign)
+static bool dist_text_take(struct reader *reader, char sign)
 {
     skip_blanks(reader);
     if (*reader->at != sign)
@@ -77,7 +77,7 @@ static bool is_word(const char *at, int length, const char *word)
 }
 
 /* Says what stands where reading stopped, and what may stand there. */
-static int unexpected(const struct reader *reader, const char *allowed, const char *more_allowed)
+static int dist_text_unexpected(const struct reader *reader, const char *allowed, const char *more_allowed)
 {
     const char *stop = reader->at;
     while (isspace((unsigned char)*stop))
@@ -96,10 +96,10 @@ static int unexpected(const struct reader *reader, const char *allowed, const ch
 }
 
 /* "(k)" if there is one; otherwise *block stays as it is. */
-static int read_block(struct reader *reader, int64_t *block)
+static int dist_text_read_block(struct reader *reader, int64_t *block)
 {
     static const char allowed[] = "a whole number from 1 to 9223372036854775807";
-    if (!take(reader, '('))
+    if (!dist_text_take(reader, '('))
         return PIOLET_DIST_OK;
     skip_blanks(reader);
     const int length = word_length(reader->at);
@@ -107,14 +107,14 @@ static int read_block(struct reader *reader, int64_t *block)
     for (int i = 0; i < length; i++) {
         const int digit = reader->at[i] - '0';
         if (digit < 0 || digit > 9 || number > (INT64_MAX - digit) / 10)
-            return unexpected(reader, allowed, NULL);
+            return dist_text_unexpected(reader, allowed, NULL);
         number = number * 10 + digit;
     }
     if (number < 1)
-        return unexpected(reader, allowed, NULL);
+        return dist_text_unexpected(reader, allowed, NULL);
     reader->at += length;
-    if (!take(reader, ')'))
-        return unexpected(reader, ")", NULL);
+    if (!dist_text_take(reader, ')'))
+        return dist_text_unexpected(reader, ")", NULL);
     *block = number;
     return PIOLET_DIST_OK;
 }
@@ -127,13 +127,13 @@ static int read_rule(struct reader *reader, const char *more_allowed, struct pio
     while (kind < RULE_KINDS && !is_word(reader->at, length, RULE_WORDS[kind]))
         kind++;
     if (kind == RULE_KINDS)
-        return unexpected(reader, RULES_ALLOWED, more_allowed);
+        return dist_text_unexpected(reader, RULES_ALLOWED, more_allowed);
     reader->at += length;
     *ret_rule = (struct piolet_dist_rule){.kind = (enum piolet_dist_rule_kind)kind};
     if (ret_rule->kind != PIOLET_DIST_CYCLIC)
         return PIOLET_DIST_OK;
     ret_rule->block = 1;
-    return read_block(reader, &ret_rule->block);
+    return dist_text_read_block(reader, &ret_rule->block);
 }
 
 /* Rules with commas between them. */
@@ -142,23 +142,23 @@ static int read_rules(struct reader *reader, const char *more_allowed, struct pi
     do {
         if (spec->rules == PIOLET_DIST_DIMS_MAX) {
             reader->at--; /* at the comma */
-            return unexpected(reader, "no more than 4 dimensions", NULL);
+            return dist_text_unexpected(reader, "no more than 4 dimensions", NULL);
         }
         const int status = read_rule(reader, spec->rules ? NULL : more_allowed, &spec->rule[spec->rules]);
         if (status)
             return status;
         spec->rules++;
-    } while (take(reader, ','));
+    } while (dist_text_take(reader, ','));
     return PIOLET_DIST_OK;
 }
 
-static int read_list(struct reader *reader, const char *more_allowed, struct piolet_dist_spec *spec)
+static int dist_text_read_list(struct reader *reader, const char *more_allowed, struct piolet_dist_spec *spec)
 {
-    const bool is_enclosed = take(reader, '(');
+    const bool is_enclosed = dist_text_take(reader, '(');
     const int status = read_rules(reader, is_enclosed ? NULL : more_allowed, spec);
     if (status || !is_enclosed)
         return status;
-    return take(reader, ')') ? PIOLET_DIST_OK : unexpected(reader, "a comma, )", NULL);
+    return dist_text_take(reader, ')') ? PIOLET_DIST_OK : dist_text_unexpected(reader, "a comma, )", NULL);
 }
 
 static int read_transposed(struct reader *reader, struct piolet_dist_spec *spec)
@@ -171,21 +171,21 @@ static int read_transposed(struct reader *reader, struct piolet_dist_spec *spec)
         return PIOLET_DIST_OK;
     }
     const char *const list = reader->at;
-    const int status = read_list(reader, NULL, spec);
+    const int status = dist_text_read_list(reader, NULL, spec);
     if (status || spec->rules >= 2)
         return status;
     reader->at = list;
-    return unexpected(reader, "a list of 2 dimensions or more", NULL);
+    return dist_text_unexpected(reader, "a list of 2 dimensions or more", NULL);
 }
 
-static int read_whole(struct reader *reader, const struct whole_word *word, struct piolet_dist_spec *spec)
+static int dist_text_read_whole(struct reader *reader, const struct whole_word *word, struct piolet_dist_spec *spec)
 {
     reader->at += strlen(word->name);
     spec->kind = word->kind;
     spec->block = word->block;
     switch (word->argument) {
     case BLOCK_ARGUMENT:
-        return read_block(reader, &spec->block);
+        return dist_text_read_block(reader, &spec->block);
     case LIST_ARGUMENT:
         return read_transposed(reader, spec);
     case NO_ARGUMENT:
@@ -200,8 +200,8 @@ static int read_spec(struct reader *reader, struct piolet_dist_spec *spec)
     const int length = word_length(reader->at);
     for (int i = 0; i < WHOLES; i++)
         if (is_word(reader->at, length, WHOLE_WORDS[i].name))
-            return read_whole(reader, &WHOLE_WORDS[i], spec);
-    return read_list(reader, WHOLE_ALLOWED, spec);
+            return dist_text_read_whole(reader, &WHOLE_WORDS[i], spec);
+    return dist_text_read_list(reader, WHOLE_ALLOWED, spec);
 }
 
 int piolet_dist_parse(const char *text, struct piolet_dist_spec *ret_spec, char *message, size_t message_size)
@@ -215,7 +215,7 @@ int piolet_dist_parse(const char *text, struct piolet_dist_spec *ret_spec, char 
     skip_blanks(&reader);
     if (*reader.at) {
         const bool is_open_list = spec.kind == PIOLET_DIST_RULES && !spec.transposed && !strchr(text, '(');
-        return unexpected(&reader, is_open_list ? "a comma, the end" : "the end", NULL);
+        return dist_text_unexpected(&reader, is_open_list ? "a comma, the end" : "the end", NULL);
     }
     *ret_spec = spec;
     return PIOLET_DIST_OK;
@@ -229,7 +229,7 @@ struct writer {
     size_t used;
 };
 
-static void put(struct writer *writer, const char *string)
+static void dist_text_put(struct writer *writer, const char *string)
 {
     const size_t length = strlen(string);
     if (writer->used + length < writer->size)
@@ -237,11 +237,11 @@ static void put(struct writer *writer, const char *string)
     writer->used += length;
 }
 
-static void put_block(struct writer *writer, int64_t block)
+static void dist_text_put_block(struct writer *writer, int64_t block)
 {
     char number[32];
     snprintf(number, sizeof number, "(%" PRId64 ")", block);
-    put(writer, number);
+    dist_text_put(writer, number);
 }
 
 static bool put_rule(struct writer *writer, const struct piolet_dist_rule *rule)
@@ -251,9 +251,9 @@ static bool put_rule(struct writer *writer, const struct piolet_dist_rule *rule)
     const bool is_cyclic = rule->kind == PIOLET_DIST_CYCLIC;
     if (is_cyclic ? rule->block < 1 : rule->block != 0)
         return false;
-    put(writer, RULE_WORDS[rule->kind]);
+    dist_text_put(writer, RULE_WORDS[rule->kind]);
     if (is_cyclic && rule->block > 1)
-        put_block(writer, rule->block);
+        dist_text_put_block(writer, rule->block);
     return true;
 }
 
@@ -261,17 +261,17 @@ static bool put_rules(struct writer *writer, const struct piolet_dist_spec *spec
 {
     if (spec->rules < (spec->transposed ? 2 : 1) || spec->rules > PIOLET_DIST_DIMS_MAX || spec->block)
         return false;
-    put(writer, spec->transposed ? "transposed(" : "");
+    dist_text_put(writer, spec->transposed ? "transposed(" : "");
     for (int d = 0; d < spec->rules; d++) {
-        put(writer, d ? "," : "");
+        dist_text_put(writer, d ? "," : "");
         if (!put_rule(writer, &spec->rule[d]))
             return false;
     }
-    put(writer, spec->transposed ? ")" : "");
+    dist_text_put(writer, spec->transposed ? ")" : "");
     return true;
 }
 
-static bool put_whole(struct writer *writer, const struct piolet_dist_spec *spec)
+static bool dist_text_put_whole(struct writer *writer, const struct piolet_dist_spec *spec)
 {
     int i = 0;
     while (i < WHOLES && WHOLE_WORDS[i].kind != spec->kind)
@@ -282,9 +282,9 @@ static bool put_whole(struct writer *writer, const struct piolet_dist_spec *spec
     const bool has_block = word->argument == BLOCK_ARGUMENT && spec->block > 0;
     if (!has_block && spec->block != word->block)
         return false;
-    put(writer, word->name);
+    dist_text_put(writer, word->name);
     if (has_block && spec->block != word->block)
-        put_block(writer, spec->block);
+        dist_text_put_block(writer, spec->block);
     return true;
 }
 
@@ -292,7 +292,7 @@ int piolet_dist_format(const struct piolet_dist_spec *spec, char *text, size_t s
 {
     char whole[PIOLET_DIST_TEXT_MAX];
     struct writer writer = {.text = whole, .size = sizeof whole};
-    if (spec->kind == PIOLET_DIST_RULES ? !put_rules(&writer, spec) : !put_whole(&writer, spec))
+    if (spec->kind == PIOLET_DIST_RULES ? !put_rules(&writer, spec) : !dist_text_put_whole(&writer, spec))
         return PIOLET_DIST_E_TEXT;
     if (writer.used >= size)
         return PIOLET_DIST_E_SPACE;

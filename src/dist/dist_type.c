@@ -1,10 +1,9 @@
 /* Datatypes of distributions. The only file of this layer that calls MPI.
  *
- * MPI's constructors count in int, so every repetition goes through repeat(), which splits what is longer; distances
- * are in bytes and 64 bits wide. A type is built axis by axis, from the fastest: its size grows with the number of
- * axes, not with that of elements. */
+ * MPI's constructors count in int, so every repetition goes through dist_type_repeat(), which splits what is longer;
+ * distances are in bytes and 64 bits wide. A type is built axis by axis, from the fastest: its size grows with the
+ * number of axes, not with that of elements. */
 #include "dist/dist_core.h"
-#include "dist/dist_random.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -21,19 +20,19 @@ struct maker {
     bool is_out_of_memory;
 };
 
-static bool failed(const struct maker *maker)
+static bool dist_type_failed(const struct maker *maker)
 {
     return maker->mpi != MPI_SUCCESS || maker->is_out_of_memory;
 }
 
-static void note(struct maker *maker, int mpi)
+static void dist_type_note(struct maker *maker, int mpi)
 {
     if (maker->mpi == MPI_SUCCESS)
         maker->mpi = mpi;
 }
 
 /* Frees what is ours: never the caller's element. */
-static void drop(const struct maker *maker, MPI_Datatype *type)
+static void dist_type_drop(const struct maker *maker, MPI_Datatype *type)
 {
     if (*type != MPI_DATATYPE_NULL && *type != maker->element)
         MPI_Type_free(type);
@@ -41,70 +40,73 @@ static void drop(const struct maker *maker, MPI_Datatype *type)
 }
 
 /* Copies of types at places; takes the types over. MPI_DATATYPE_NULL after a failure. */
-static MPI_Datatype join(struct maker *maker, int count, const MPI_Aint *places, MPI_Datatype *types)
+static MPI_Datatype dist_type_join(struct maker *maker, int count, const MPI_Aint *places, MPI_Datatype *types)
 {
+    assert(count > 0);
     MPI_Datatype joined = MPI_DATATYPE_NULL;
     int *ones = malloc((size_t)count * sizeof *ones);
     if (!ones)
         maker->is_out_of_memory = true;
     for (int i = 0; ones && i < count; i++)
         ones[i] = 1;
-    if (!failed(maker))
-        note(maker, MPI_Type_create_struct(count, ones, places, types, &joined));
+    if (!dist_type_failed(maker))
+        dist_type_note(maker, MPI_Type_create_struct(count, ones, places, types, &joined));
     free(ones);
     for (int i = 0; i < count; i++)
-        drop(maker, &types[i]);
+        dist_type_drop(maker, &types[i]);
     return joined;
 }
 
 static MPI_Datatype repeat_short(struct maker *maker, int64_t count, MPI_Aint stride, MPI_Datatype type)
 {
+    assert(count > 0 && count <= CHUNK);
     MPI_Datatype repeated = MPI_DATATYPE_NULL;
     MPI_Aint lower = 0, extent = 0;
-    if (failed(maker))
+    if (dist_type_failed(maker))
         return repeated;
-    note(maker, MPI_Type_get_extent(type, &lower, &extent));
-    if (failed(maker))
+    dist_type_note(maker, MPI_Type_get_extent(type, &lower, &extent));
+    if (dist_type_failed(maker))
         return repeated;
     if (extent == stride) /* says contiguous where it is: implementations look no further */
-        note(maker, MPI_Type_contiguous((int)count, type, &repeated));
+        dist_type_note(maker, MPI_Type_contiguous((int)count, type, &repeated));
     else
-        note(maker, MPI_Type_create_hvector((int)count, 1, stride, type, &repeated));
+        dist_type_note(maker, MPI_Type_create_hvector((int)count, 1, stride, type, &repeated));
     return repeated;
 }
 
 /* `count` copies of a type at 0, stride, 2 stride, ...; the type stays the caller's. */
-static MPI_Datatype repeat(struct maker *maker, int64_t count, MPI_Aint stride, MPI_Datatype type)
+static MPI_Datatype dist_type_repeat(struct maker *maker, int64_t count, MPI_Aint stride, MPI_Datatype type)
 {
     if (count <= CHUNK)
         return repeat_short(maker, count, stride, type);
     MPI_Datatype chunk = repeat_short(maker, CHUNK, stride, type);
-    MPI_Datatype types[2] = {repeat(maker, count / CHUNK, stride * CHUNK, chunk), MPI_DATATYPE_NULL};
-    drop(maker, &chunk);
+    MPI_Datatype types[2] = {dist_type_repeat(maker, count / CHUNK, stride * CHUNK, chunk), MPI_DATATYPE_NULL};
+    dist_type_drop(maker, &chunk);
     if (count % CHUNK == 0)
         return types[0];
     types[1] = repeat_short(maker, count % CHUNK, stride, type);
     const MPI_Aint places[2] = {0, count / CHUNK * CHUNK * stride};
-    return join(maker, 2, places, types);
+    return dist_type_join(maker, 2, places, types);
 }
 
 /* The intervals of an axis of `inner`, the first one at 0; takes `inner` over. */
 static MPI_Datatype axis_type(struct maker *maker, const struct piolet_dist_axis *part, MPI_Aint pitch,
                               MPI_Datatype inner)
 {
+    assert(part->count > 0 && part->length > 0 && part->last > 0);
     const int64_t equal = part->last == part->length ? part->count : part->count - 1;
-    MPI_Datatype interval = repeat(maker, part->length, pitch, inner);
+    MPI_Datatype interval = dist_type_repeat(maker, part->length, pitch, inner);
     MPI_Datatype types[2] = {interval, MPI_DATATYPE_NULL};
     if (part->count > 1) {
-        types[0] = repeat(maker, equal, part->stride * pitch, interval);
-        drop(maker, &interval);
+        types[0] = dist_type_repeat(maker, equal, part->stride * pitch, interval);
+        dist_type_drop(maker, &interval);
     }
     if (equal < part->count) {
-        types[1] = repeat(maker, part->last, pitch, inner);
+        types[1] = dist_type_repeat(maker, part->last, pitch, inner);
         const MPI_Aint places[2] = {0, equal * part->stride * pitch};
-        types[0] = join(maker, 2, places, types);
+        types[0] = dist_type_join(maker, 2, places, types);
     }
-    drop(maker, &inner);
+    dist_type_drop(maker, &inner);
     return types[0];
 }
 
@@ -130,7 +132,7 @@ static MPI_Datatype boxes_type(struct maker *maker, int64_t rank)
     MPI_Datatype joined = MPI_DATATYPE_NULL;
     int count = 0;
     maker->is_out_of_memory = !types || !places;
-    for (int64_t box = 0; box < boxes && !failed(maker); box++) {
+    for (int64_t box = 0; box < boxes && !dist_type_failed(maker); box++) {
         struct piolet_dist_axis parts[PIOLET_DIST_DIMS_MAX];
         dist_box(maker->dist, rank, box, parts);
         if (dist_box_size(maker->dist, parts)) {
@@ -141,7 +143,7 @@ static MPI_Datatype boxes_type(struct maker *maker, int64_t rank)
     if (count == 1 && places[0] == 0)
         joined = types[0];
     else if (count)
-        joined = join(maker, count, places, types);
+        joined = dist_type_join(maker, count, places, types);
     free(types);
     free(places);
     return joined;
@@ -155,7 +157,7 @@ struct index_list {
     MPI_Aint *places;
 };
 
-static void list_add(struct index_list *list, struct piolet_dist_run run, MPI_Aint element_bytes)
+static void dist_type_list_add(struct index_list *list, struct piolet_dist_run run, MPI_Aint element_bytes)
 {
     while (run.length > 0) {
         const int length = run.length < CHUNK ? (int)run.length : CHUNK;
@@ -185,8 +187,8 @@ static MPI_Datatype random_type(struct maker *maker, int64_t rank)
         struct piolet_dist_run run;
         piolet_dist_runs_begin(&runs, maker->dist, rank);
         while (piolet_dist_runs_next(&runs, &run))
-            list_add(&list, run, maker->element_bytes);
-        note(maker, MPI_Type_create_hindexed(list.count, list.lengths, list.places, maker->element, &type));
+            dist_type_list_add(&list, run, maker->element_bytes);
+        dist_type_note(maker, MPI_Type_create_hindexed(list.count, list.lengths, list.places, maker->element, &type));
     }
     free(list.lengths);
     free(list.places);
@@ -203,30 +205,30 @@ static MPI_Datatype transposed_type(struct maker *maker, int64_t rank)
     MPI_Datatype type = maker->element;
     for (int a = 0; a < maker->dist->axes; a++) {
         MPI_Datatype inner = type;
-        type = repeat(maker, piolet_dist_axis_size(&parts[a]), pitches[a] * maker->element_bytes, inner);
-        drop(maker, &inner);
+        type = dist_type_repeat(maker, piolet_dist_axis_size(&parts[a]), pitches[a] * maker->element_bytes, inner);
+        dist_type_drop(maker, &inner);
     }
     return type;
 }
 
 /* Sets the extent where it is another, and commits; takes the type over. MPI_DATATYPE_NULL stands for nothing. */
-static MPI_Datatype complete(struct maker *maker, MPI_Datatype type, MPI_Aint bytes)
+static MPI_Datatype dist_type_complete(struct maker *maker, MPI_Datatype type, MPI_Aint bytes)
 {
     MPI_Aint lower = 0, extent = 0;
     MPI_Datatype resized = MPI_DATATYPE_NULL;
-    if (!failed(maker) && type == MPI_DATATYPE_NULL)
-        note(maker, MPI_Type_contiguous(0, maker->element, &type));
-    if (!failed(maker))
-        note(maker, MPI_Type_get_extent(type, &lower, &extent));
-    if (!failed(maker) && (lower != 0 || extent != bytes)) {
-        note(maker, MPI_Type_create_resized(type, 0, bytes, &resized));
-        drop(maker, &type);
+    if (!dist_type_failed(maker) && type == MPI_DATATYPE_NULL)
+        dist_type_note(maker, MPI_Type_contiguous(0, maker->element, &type));
+    if (!dist_type_failed(maker))
+        dist_type_note(maker, MPI_Type_get_extent(type, &lower, &extent));
+    if (!dist_type_failed(maker) && (lower != 0 || extent != bytes)) {
+        dist_type_note(maker, MPI_Type_create_resized(type, 0, bytes, &resized));
+        dist_type_drop(maker, &type);
         type = resized;
     }
-    if (!failed(maker))
-        note(maker, MPI_Type_commit(&type));
-    if (failed(maker))
-        drop(maker, &type);
+    if (!dist_type_failed(maker))
+        dist_type_note(maker, MPI_Type_commit(&type));
+    if (dist_type_failed(maker))
+        dist_type_drop(maker, &type);
     return type;
 }
 
@@ -265,37 +267,43 @@ static int maker_end(const struct maker *maker, char *message, size_t size)
     return dist_fail(message, size, PIOLET_DIST_E_MPI, "MPI made no datatype: %.300s", text);
 }
 
-int piolet_dist_filetype(const piolet_dist *dist, int64_t rank, MPI_Datatype element, MPI_Datatype *ret_type,
-                         char *message, size_t message_size)
+static MPI_Datatype maker_memory(struct maker *maker, int64_t rank, int64_t count)
+{
+    if (!count)
+        return MPI_DATATYPE_NULL;
+    return maker->dist->spec.transposed ? transposed_type(maker, rank)
+                                        : dist_type_repeat(maker, count, maker->element_bytes, maker->element);
+}
+
+/* The rank's elements where they are in the file, or in its memory. */
+static int maker_make(const piolet_dist *dist, bool in_file, int64_t rank, MPI_Datatype element, MPI_Datatype *ret_type,
+                      char *message, size_t size)
 {
     struct maker maker;
-    int status = maker_begin(&maker, dist, rank, element, message, message_size);
+    int status = maker_begin(&maker, dist, rank, element, message, size);
     if (status)
         return status;
-    MPI_Datatype type = dist->spec.kind == PIOLET_DIST_RANDOM ? random_type(&maker, rank) : boxes_type(&maker, rank);
-    type = complete(&maker, type, dist->elements * maker.element_bytes);
-    status = maker_end(&maker, message, message_size);
+    const int64_t count = in_file ? dist->elements : piolet_dist_count(dist, rank);
+    MPI_Datatype type;
+    if (!in_file)
+        type = maker_memory(&maker, rank, count);
+    else
+        type = dist->spec.kind == PIOLET_DIST_RANDOM ? random_type(&maker, rank) : boxes_type(&maker, rank);
+    type = dist_type_complete(&maker, type, count * maker.element_bytes);
+    status = maker_end(&maker, message, size);
     if (!status)
         *ret_type = type;
     return status;
 }
 
+int piolet_dist_filetype(const piolet_dist *dist, int64_t rank, MPI_Datatype element, MPI_Datatype *ret_type,
+                         char *message, size_t message_size)
+{
+    return maker_make(dist, true, rank, element, ret_type, message, message_size);
+}
+
 int piolet_dist_memtype(const piolet_dist *dist, int64_t rank, MPI_Datatype element, MPI_Datatype *ret_type,
                         char *message, size_t message_size)
 {
-    struct maker maker;
-    int status = maker_begin(&maker, dist, rank, element, message, message_size);
-    if (status)
-        return status;
-    const int64_t count = piolet_dist_count(dist, rank);
-    MPI_Datatype type = MPI_DATATYPE_NULL;
-    if (count && dist->spec.transposed)
-        type = transposed_type(&maker, rank);
-    else if (count)
-        type = repeat(&maker, count, maker.element_bytes, element);
-    type = complete(&maker, type, count * maker.element_bytes);
-    status = maker_end(&maker, message, message_size);
-    if (!status)
-        *ret_type = type;
-    return status;
+    return maker_make(dist, false, rank, element, ret_type, message, message_size);
 }

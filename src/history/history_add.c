@@ -155,7 +155,7 @@ static pl_status insert_quantities(struct adding *adding, size_t number, int64_t
     return status;
 }
 
-static pl_status insert(struct adding *adding, size_t number, const char *label, struct pl_error *error)
+static pl_status history_add_insert(struct adding *adding, size_t number, const char *label, struct pl_error *error)
 {
     const struct blockfile_block *block = &adding->file.blocks[number];
     const struct history_piece *piece = history_piece_at(&adding->pieces, block->line);
@@ -201,7 +201,7 @@ static pl_status add_block(struct adding *adding, size_t number, struct pl_error
     if (status == PL_OK && grows)
         status = run_with(adding, adding->drop, block->id, NULL, error);
     if (status == PL_OK && (grows || !known))
-        status = insert(adding, number, text_get(&label), error);
+        status = history_add_insert(adding, number, text_get(&label), error);
     else if (status == PL_OK && adding->label)
         status = run_with(adding, adding->relabel, block->id, adding->label, error);
     adding->added.new_blocks += !known;

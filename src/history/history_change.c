@@ -4,19 +4,9 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* ---- two groups ---- */
-
-static int ascending(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-static double median(const double *sorted, size_t count)
-{
-    return (sorted[count / 2] + sorted[(count - 1) / 2]) / 2;
-}
 
 /* Mean of the logarithms, and the sum of their squared distances from it. */
 static double log_mean(const double *values, size_t count, double *ret_squares)
@@ -33,12 +23,12 @@ static double log_mean(const double *values, size_t count, double *ret_squares)
 struct history_change history_change_of(double *earlier, size_t earlier_count, double *later, size_t later_count,
                                         double level)
 {
-    qsort(earlier, earlier_count, sizeof *earlier, ascending);
-    qsort(later, later_count, sizeof *later, ascending);
+    statistics_sort(earlier, earlier_count);
+    statistics_sort(later, later_count);
     struct history_change change = {.earlier = earlier_count,
                                     .later = later_count,
-                                    .earlier_median = median(earlier, earlier_count),
-                                    .later_median = median(later, later_count),
+                                    .earlier_median = statistics_median(earlier, earlier_count, sizeof *earlier),
+                                    .later_median = statistics_median(later, later_count, sizeof *later),
                                     .low = NAN,
                                     .high = NAN,
                                     .p = NAN};
@@ -65,8 +55,7 @@ struct history_change history_change_of(double *earlier, size_t earlier_count, d
 double history_change_threshold(double *p, size_t count, double level)
 {
     double threshold = -1;
-    if (count)
-        qsort(p, count, sizeof *p, ascending);
+    statistics_sort(p, count);
     for (size_t i = 0; i < count; i++)
         if (p[i] <= (1 - level) * (double)(i + 1) / (double)count)
             threshold = p[i];
@@ -77,4 +66,85 @@ bool history_change_is_real(const struct history_change *change, double threshol
 {
     const double part = change->factor < 1 ? 1 - change->factor : 1 - 1 / change->factor;
     return change->p <= threshold && part >= HISTORY_EFFECT_MIN && change->outside;
+}
+
+/* ---- all quantities ---- */
+
+size_t history_values_end(const struct history_values *values, size_t first)
+{
+    size_t end = first + 1;
+    while (end < values->count && values->list[end].quantity == values->list[first].quantity)
+        end++;
+    return end;
+}
+
+/* Values [first, end) belong to one quantity, the earliest first: where do the new ones begin? */
+static size_t first_new(const struct history_runs *runs, const struct history_values *values, size_t first, size_t end,
+                        const char *since)
+{
+    size_t at = since ? first : end - 1;
+    while (since && at < end && strcmp(runs->list[values->list[at].run].measured, since) < 0)
+        at++;
+    return at;
+}
+
+static void change_copy(const struct history_values *values, size_t first, size_t end, double *to)
+{
+    for (size_t i = first; i < end; i++)
+        *to++ = values->list[i].value;
+}
+
+/* One quantity; `room` holds all its values. */
+static void change_judge(const struct history_runs *runs, const struct history_values *values, size_t first, size_t end,
+                         const char *since, double level, double *room, struct history_findings *findings)
+{
+    const size_t split = first_new(runs, values, first, end, since);
+    const size_t from = split - first > HISTORY_EARLIER_MAX ? split - HISTORY_EARLIER_MAX : first;
+    if (split == end)
+        return; /* not measured since */
+    if (split - from < HISTORY_EARLIER_MIN) {
+        findings->few++;
+        findings->most = split - from > findings->most ? split - from : findings->most;
+        return;
+    }
+    change_copy(values, from, end, room);
+    struct history_finding *finding = &findings->list[findings->count++];
+    *finding = (struct history_finding){.first = first, .end = end};
+    finding->change = history_change_of(room, split - from, room + (split - from), end - split, level);
+    finding->worse = (finding->change.factor < 1) != values->list[first].lower_is_better;
+}
+
+static void change_decide(struct history_findings *findings, double *room, double level)
+{
+    for (size_t i = 0; i < findings->count; i++)
+        room[i] = findings->list[i].change.p;
+    const double threshold = history_change_threshold(room, findings->count, level);
+    for (size_t i = 0; i < findings->count; i++)
+        findings->list[i].real = history_change_is_real(&findings->list[i].change, threshold);
+}
+
+pl_status history_regress(const struct history_runs *runs, const struct history_values *values, const char *since,
+                          double level, struct history_findings *ret_findings, struct pl_error *error)
+{
+    struct history_findings findings = {.list = calloc(values->count + 1, sizeof *findings.list)};
+    double *room = calloc(values->count + 1, sizeof *room);
+    if (!findings.list || !room) {
+        free(findings.list);
+        free(room);
+        return pl_fail(error, PL_E_NOMEM, "not enough memory for %zu numbers", values->count);
+    }
+    for (size_t first = 0, end; first < values->count; first = end) {
+        end = history_values_end(values, first);
+        change_judge(runs, values, first, end, since, level, room, &findings);
+    }
+    change_decide(&findings, room, level);
+    free(room);
+    *ret_findings = findings;
+    return PL_OK;
+}
+
+void history_findings_clear(struct history_findings *findings)
+{
+    free(findings->list);
+    *findings = (struct history_findings){0};
 }

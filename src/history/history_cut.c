@@ -52,7 +52,7 @@ static void end_line(struct cut *cut, int64_t end)
     cut->length = 0;
 }
 
-static void take(struct cut *cut, const char *bytes, size_t count, int64_t offset)
+static void cut_take(struct cut *cut, const char *bytes, size_t count, int64_t offset)
 {
     for (size_t i = 0; i < count && !cut->failed; i++) {
         if (cut->length < HEAD_MAX)
@@ -70,7 +70,7 @@ pl_status history_cut(int descriptor, const char *path, struct history_pieces *r
     int64_t offset = 0;
     ssize_t got;
     while ((got = pread(descriptor, buffer, sizeof buffer, offset)) > 0 && !cut.failed) {
-        take(&cut, buffer, (size_t)got, offset);
+        cut_take(&cut, buffer, (size_t)got, offset);
         offset += got;
     }
     if (cut.length && !cut.failed)

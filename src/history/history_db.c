@@ -9,7 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { APPLICATION_ID = 0x50494f4c /* "PIOL" */, FORMAT_VERSION = 1, BUSY_MS = 60000, VALUE_BYTES_MAX = 64 << 20 };
+enum { APPLICATION_ID = 0x50494f4c /* "PIOL" */, FORMAT_VERSION = 2, BUSY_MS = 60000, VALUE_BYTES_MAX = 64 << 20 };
 
 /* As sqlite_master has them. A file with anything else in it is not ours: a view or a trigger of somebody would be run
  * by our own statements. */
@@ -194,6 +194,21 @@ static pl_status check_tables(struct history *history, struct pl_error *error)
     return status;
 }
 
+/* Of format 1: rates of many ranks were by calls and called rates; rates are by one clock since then, and the two must
+ * not be compared. A file that cannot be changed keeps its names. */
+static pl_status name_call_rates(struct history *history, struct pl_error *error)
+{
+    pl_status status = history_begin(history, error);
+    if (status != PL_OK)
+        return sqlite3_errcode(history->db) == SQLITE_READONLY ? PL_OK : status;
+    status = history_exec(history,
+                          "UPDATE quantity SET what = what || ', by calls' WHERE unit = 'MB/s' AND"
+                          " class IN ('Lowlevel', 'Kernel', 'Apps', 'Peak') AND what NOT LIKE '%, by calls';"
+                          "PRAGMA user_version=2",
+                          error);
+    return history_end(history, status, error);
+}
+
 static pl_status check_format(struct history *history, bool create, struct pl_error *error)
 {
     int64_t application = 0, version = 0, tables = 0;
@@ -212,10 +227,11 @@ static pl_status check_format(struct history *history, bool create, struct pl_er
     if (application != APPLICATION_ID)
         return pl_fail(error, PL_E_FORMAT, "'%s' is no history of piolet: it is the database of another program",
                        history->path);
-    if (version != FORMAT_VERSION)
+    if (version < 1 || version > FORMAT_VERSION)
         return pl_fail(error, PL_E_FORMAT, "the history '%s' has format %lld; this version of piolet knows %d",
                        history->path, (long long)version, FORMAT_VERSION);
-    return check_tables(history, error);
+    status = check_tables(history, error);
+    return status == PL_OK && version == 1 ? name_call_rates(history, error) : status;
 }
 
 static pl_status prepare_handle(struct history *history, bool create, struct pl_error *error)

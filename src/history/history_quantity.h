@@ -35,34 +35,4 @@ void history_quantities_clear(struct history_quantities *quantities);
 /* The conditions of a block, a line "NAME VALUE" for each. */
 void history_conditions(const struct blockfile_block *block, struct text *text);
 
-/* ---- for the makers of quantities ---- */
-
-/* One of the file's blocks, while its quantities are made. */
-struct history_source {
-    struct blockfile *file;
-    size_t number;
-    const struct blockfile_block *block;
-    struct history_quantities *quantities;
-};
-
-/* Values that are not finite and above 0 are passed over. */
-void history_quantity_rate(const struct history_source *source, const char *what, const char *settings,
-                           double mb_per_s);
-void history_quantity_time(const struct history_source *source, const char *what, const char *settings, double ns);
-
-/* "file 16 MB, collective, cb_nodes=2" of a set: its parameters but for those in `without` (ends with NULL) and those
- * that have their usual values, and the hints asked for. */
-void history_settings(const struct blockfile_set *set, const char *const *without, struct text *text);
-/* The same of those parameters alone that are in `keys`: for sets that also hold what was found. */
-void history_settings_of(const struct blockfile_set *set, const char *const *keys, struct text *text);
-
-/* "16 MB", "64 KiB", "1234567 B": exact, so that equal texts mean equal sizes. */
-void history_add_bytes(struct text *text, long long bytes);
-
-/* A row for each class of blocks; history_quantity.c has the table. */
-typedef pl_status history_quantity_maker(const struct history_source *source, struct pl_error *error);
-history_quantity_maker history_quantity_lowlevel, history_quantity_kernel, history_quantity_apps, history_quantity_beff,
-    history_quantity_beffio, history_quantity_piobench, history_quantity_gpfs, history_quantity_peak,
-    history_quantity_replay;
-
 #endif

@@ -7,9 +7,31 @@
 
 /* ---- runs ---- */
 
-static char *column(sqlite3_stmt *statement, int number)
+/* Room for one more in a list that doubles; NULL: no memory, and the list stays. */
+static void *read_room(void *list, size_t count, size_t size)
 {
-    return text_dup((const char *)sqlite3_column_text(statement, number));
+    return count & (count - 1) ? list : realloc(list, (count ? 2 * count : 1) * size);
+}
+
+/* Copies of the columns from `first` on. */
+static bool read_texts(sqlite3_stmt *row, int first, char **const *texts, size_t count)
+{
+    bool good = true;
+    for (size_t i = 0; i < count; i++)
+        good = (*texts[i] = text_dup((const char *)sqlite3_column_text(row, first + (int)i))) != NULL && good;
+    return good;
+}
+
+/* Behind the last row: `good` is false where a row found no memory, `code` is what the last step gave. */
+static pl_status read_end(struct history *history, sqlite3_stmt *rows, bool good, int code, pl_status status,
+                          struct pl_error *error)
+{
+    if (!good)
+        status = pl_fail(error, PL_E_NOMEM, "not enough memory for the history");
+    else if (status == PL_OK && code != SQLITE_DONE)
+        status = history_fail(history, "reading", error);
+    sqlite3_finalize(rows);
+    return status;
 }
 
 static void clear_run(struct history_run *run)
@@ -30,12 +52,10 @@ void history_runs_clear(struct history_runs *runs)
 
 static bool add_run(struct history_runs *runs, sqlite3_stmt *row)
 {
-    if ((runs->count & (runs->count - 1)) == 0) {
-        struct history_run *more = realloc(runs->list, (runs->count ? 2 * runs->count : 1) * sizeof *more);
-        if (!more)
-            return false;
-        runs->list = more;
-    }
+    struct history_run *list = read_room(runs->list, runs->count, sizeof *list);
+    if (!list)
+        return false;
+    runs->list = list;
     struct history_run *run = &runs->list[runs->count++];
     *run = (struct history_run){.key = sqlite3_column_int64(row, 0),
                                 .ranks = sqlite3_column_int64(row, 12),
@@ -44,10 +64,7 @@ static bool add_run(struct history_runs *runs, sqlite3_stmt *row)
                                 .complete = sqlite3_column_int(row, 15)};
     char **const texts[] = {&run->id,   &run->class_name, &run->testname, &run->label,    &run->measured,  &run->added,
                             &run->host, &run->place,      &run->mpiio,    &run->software, &run->conditions};
-    bool good = true;
-    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
-        good = (*texts[i] = column(row, (int)i + 1)) != NULL && good;
-    return good;
+    return read_texts(row, 1, texts, sizeof texts / sizeof texts[0]);
 }
 
 static const char RUNS[] = "SELECT key, id, class, testname, label, measured, added, host, place, mpiio, software,"
@@ -58,19 +75,14 @@ static pl_status read_runs(struct history *history, struct history_runs *runs, s
     sqlite3_stmt *rows = NULL;
     int code = SQLITE_DONE;
     bool good = true;
-    pl_status status = history_prepare(history, RUNS, &rows, error);
+    const pl_status status = history_prepare(history, RUNS, &rows, error);
     while (status == PL_OK && good && (code = sqlite3_step(rows)) == SQLITE_ROW)
         good = add_run(runs, rows);
-    if (!good)
-        status = pl_fail(error, PL_E_NOMEM, "not enough memory for the history");
-    else if (status == PL_OK && code != SQLITE_DONE)
-        status = history_fail(history, "reading", error);
-    sqlite3_finalize(rows);
-    return status;
+    return read_end(history, rows, good, code, status, error);
 }
 
 /* Marks what a word names. */
-static pl_status choose(const struct history_runs *runs, const char *word, bool *chosen, struct pl_error *error)
+static pl_status read_choose(const struct history_runs *runs, const char *word, bool *chosen, struct pl_error *error)
 {
     const size_t length = strlen(word);
     size_t labels = 0, ids = 0, found = 0;
@@ -119,7 +131,7 @@ pl_status history_runs(struct history *history, const char *const *words, size_t
     if (!chosen)
         status = pl_fail(error, PL_E_NOMEM, "not enough memory for the history");
     for (size_t i = 0; i < count && status == PL_OK; i++)
-        status = choose(&runs, words[i], chosen, error);
+        status = read_choose(&runs, words[i], chosen, error);
     if (status == PL_OK && count)
         keep_chosen(&runs, chosen);
     free(chosen);
@@ -198,12 +210,10 @@ static int by_quantity(const void *a, const void *b)
 
 static bool add_value(struct history_values *values, sqlite3_stmt *row, size_t run)
 {
-    if ((values->count & (values->count - 1)) == 0) {
-        struct history_value *more = realloc(values->list, (values->count ? 2 * values->count : 1) * sizeof *more);
-        if (!more)
-            return false;
-        values->list = more;
-    }
+    struct history_value *list = read_room(values->list, values->count, sizeof *list);
+    if (!list)
+        return false;
+    values->list = list;
     struct history_value *value = &values->list[values->count++];
     *value = (struct history_value){.quantity = sqlite3_column_int64(row, 1),
                                     .run = run,
@@ -211,10 +221,7 @@ static bool add_value(struct history_values *values, sqlite3_stmt *row, size_t r
                                     .lower_is_better = sqlite3_column_int(row, 3)};
     char **const texts[] = {&value->class_name, &value->testname,   &value->what,
                             &value->settings,   &value->conditions, &value->unit};
-    bool good = true;
-    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
-        good = (*texts[i] = column(row, (int)i + 4)) != NULL && good;
-    return good;
+    return read_texts(row, 4, texts, sizeof texts / sizeof texts[0]);
 }
 
 static pl_status read_values(struct history *history, const struct place *places, size_t count,
@@ -225,18 +232,13 @@ static pl_status read_values(struct history *history, const struct place *places
     sqlite3_stmt *rows = NULL;
     int code = SQLITE_DONE;
     bool good = true;
-    pl_status status = history_prepare(history, sql, &rows, error);
+    const pl_status status = history_prepare(history, sql, &rows, error);
     while (status == PL_OK && good && (code = sqlite3_step(rows)) == SQLITE_ROW) {
         const struct place wanted = {.key = sqlite3_column_int64(rows, 0)};
         const struct place *found = bsearch(&wanted, places, count, sizeof *places, by_key);
         good = !found || add_value(values, rows, found->run);
     }
-    if (!good)
-        status = pl_fail(error, PL_E_NOMEM, "not enough memory for the history");
-    else if (status == PL_OK && code != SQLITE_DONE)
-        status = history_fail(history, "reading", error);
-    sqlite3_finalize(rows);
-    return status;
+    return read_end(history, rows, good, code, status, error);
 }
 
 pl_status history_values(struct history *history, const struct history_runs *runs, struct history_values *ret_values,

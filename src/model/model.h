@@ -5,13 +5,17 @@
  *     for each rank, ascending: model_builder_add(builder, &tree, &error);
  *     model_builder_finish(builder, &model, &error);
  *
- * Pure: no MPI, no clock, no file. */
-#ifndef PIOLET_MODEL_MODEL_H
-#define PIOLET_MODEL_MODEL_H
+ * Pure: no MPI, no clock, no file (but for the streams that it writes to). */
+#ifndef PIOLET_MODEL_H
+#define PIOLET_MODEL_H
 
 #include "base/text.h"
 #include "model/model_fold.h"
 #include "model/model_formula.h"
+#include "trace/trace_extent.h"
+#include "trace/trace_tree.h"
+
+#include <stdio.h>
 
 /* What a model may say, whoever wrote it: products of ranks and turns then fit into 64 bits, and a file of a few lines
  * keeps nobody busy for hours. */
@@ -25,6 +29,9 @@ enum {
 };
 #endif
 
+/* Accesses with more events of communication between them are phases of their own, see docs/model.md. */
+enum { MODEL_APART = 16 };
+
 /* A number as a formula. */
 struct model_value { /* {0}: there is none */
     char *text;
@@ -36,11 +43,15 @@ struct model_step {
     struct model_ranks ranks; /* who does it; of a loop and inside of a phase: empty, as told around it */
     int phase;                /* > 0: this step, with all in it, is a phase with this number */
     /* MODEL_LOOP */
-    int64_t turns;
+    int64_t turns;               /* the most of all ranks and executions */
+    struct model_value turns_of; /* where they differ between ranks or executions */
+    bool varies;                 /* between executions of the loop: its formula has n */
+    int loop;                    /* number of the loop in the model, from 0 */
     struct model_step *body;
     int count;
     /* MODEL_COMM */
-    int64_t collectives; /* of the world */
+    int64_t collectives;               /* of the world; the first time, where they differ */
+    struct model_value collectives_of; /* where they differ between times or ranks */
     /* MODEL_CALL */
     char *operation; /* "write_at_all" */
     int file;        /* index into the files; -1: none */
@@ -59,6 +70,7 @@ struct model_step {
 
 struct model {
     int64_t ranks;
+    bool is_old; /* of version 1: small accesses were metadata, whoever made them */
     char *program;
     int file_count;
     char **layouts; /* in memory, as constructors of datatypes; NULL: one that is not told */
@@ -66,14 +78,21 @@ struct model {
     struct model_step *steps;
     int step_count;
     int leaf_count, phase_count; /* entries: a family of equal phases is one */
+    int loop_count;
     /* as it was seen */
     char *mpi, *mpiio;
     int64_t failed_calls, incomplete_ranks;
+    struct model_buffers { /* bytes of buffers that ranks touched for the first time by reading and writing a file */
+        double read_bytes, written_bytes;
+        bool unlinked; /* a rank removed it right behind its close, without MPI-IO */
+    } * fresh;         /* of each file; NULL: none anywhere */
 };
 
 struct model_builder;
 struct model_builder *model_builder_new(void); /* NULL when memory is short */
 void model_builder_free(struct model_builder *builder);
+/* Other than MODEL_APART events of communication keep phases apart; 0: any do. Before the first rank is added. */
+void model_builder_apart(struct model_builder *builder, int64_t events);
 pl_status model_builder_add(struct model_builder *builder, const struct trace_tree *tree, struct pl_error *error);
 /* Adds what another builder, of larger ranks, has gathered; it is empty afterwards. */
 pl_status model_builder_merge(struct model_builder *builder, struct model_builder *more, struct pl_error *error);
@@ -92,6 +111,14 @@ struct model_operation {
 };
 struct model_operation model_operation_of(const char *operation);
 
+/* Of communication and of a loop, for a rank. The n-th time, from 0. */
+int64_t model_collectives(const struct model_step *step, int64_t rank, int64_t n);
+int64_t model_turns(const struct model_step *loop, int64_t rank, int64_t n);
+/* In so many executions of the loop, from number n on, together. */
+int64_t model_turns_in(const struct model_step *loop, int64_t rank, int64_t n, int64_t executions);
+/* Whether the turns of a loop in it vary between executions: calls in no order that a rule tells. */
+bool model_is_free(const struct model_step *step);
+
 /* A call of a rank, as the model gives it back. */
 struct model_event {
     const struct model_step *step;
@@ -105,8 +132,21 @@ struct model_event {
 typedef bool model_take_event(void *context, const struct model_event *event);
 pl_status model_expand(const struct model *model, int64_t rank, model_take_event *take, void *context,
                        struct pl_error *error);
+/* The call of a step that holds one call, besides communication; NULL: it holds several. */
+const struct model_step *model_only_call(const struct model_step *step);
 /* A pattern (name or detail) for a rank and an execution. */
 pl_status model_render(const char *pattern, int64_t rank, int64_t n, struct text *text, struct pl_error *error);
+
+/* The views of a rank's files, while model_expand() goes through its calls: each call is taken after it was looked at.
+ */
+struct model_views { /* {0}: no file is open */
+    struct viewed *items;
+    int count, room;
+};
+pl_status model_views_take(struct model_views *views, const struct model_event *event, struct pl_error *error);
+/* Through which view an access goes; NULL: the trace does not tell. */
+const struct trace_view *model_views_of(const struct model_views *views, const struct model_event *event);
+void model_views_clear(struct model_views *views);
 
 /* ---- texts ---- */
 
@@ -114,9 +154,66 @@ pl_status model_render(const char *pattern, int64_t rank, int64_t n, struct text
 void model_write(const struct model *model, bool observed, struct text *text);
 /* Reads and checks a model file; `name` is for messages, which tell the line. */
 pl_status model_read(const char *name, const char *text, struct model *ret_model, struct pl_error *error);
+/* The same of a file. Its text is kept in ret_text, unless that is NULL. */
+pl_status model_read_file(const char *path, struct model *ret_model, struct text *ret_text, struct pl_error *error);
 /* A few words on it. */
 void model_words(const struct model *model, struct text *text);
-/* The lines in which the two differ, without the observed part; returns how many. */
-int model_diff(const struct model *a, const struct model *b, struct text *text);
+/* The lines in which the two differ, without the observed part; returns how many. `with_program`: also in the name of
+ * the program, which is no I/O. */
+int model_diff(const struct model *a, const struct model *b, bool with_program, struct text *text);
+
+/* ---- what follows from its steps: bytes, phases, and how each file is used ---- */
+
+enum model_order { MODEL_SEQUENTIAL, MODEL_STRIDED, MODEL_RANDOM };
+
+struct model_phase_facts {
+    const struct model_step *step;
+    int64_t count;           /* how often it comes: its family */
+    int64_t number, step_by; /* of its first one among all phases (0: not told), and from one to the next */
+    int64_t processes;
+    int64_t read_bytes, written_bytes; /* by all processes in one phase */
+    int64_t smallest, largest;         /* request size */
+    enum model_order order;
+    bool metadata;  /* small accesses of a library beside the data, see docs/model.md */
+    int64_t givers; /* processes that move bytes */
+    bool spread;    /* each to or from places of their own */
+    int file;       /* the first one that it accesses */
+};
+
+struct model_file_facts {
+    const char *name; /* pattern of the first open; "" if there was none */
+    int64_t processes;
+    enum { MODEL_FILE_SHARED, MODEL_FILE_UNIQUE, MODEL_FILE_GROUPED } type;
+    enum model_order order;
+    bool pointers[3]; /* by enum of struct model_operation */
+    bool collective, independent, blocking, nonblocking, split;
+    int64_t read_bytes, written_bytes, views;
+    int64_t largest;
+};
+
+struct model_facts {
+    struct model_phase_facts *phases;
+    int phase_count;
+    int64_t total; /* phases of all families */
+    struct model_file_facts *files;
+    int file_count;
+    int64_t read_bytes, written_bytes;
+};
+
+pl_status model_facts_find(const struct model *model, struct model_facts *ret_facts, struct pl_error *error);
+void model_facts_clear(struct model_facts *facts);
+
+/* The attributes of a file and of a phase, as the model file has them. */
+void model_facts_file(const struct model_file_facts *file, struct text *text);
+void model_facts_phase(const struct model_phase_facts *phase, struct text *text);
+/* "40 × collective strided write of 10.1 MiB by each of 4 processes". */
+void model_words_phase(const struct model_phase_facts *phase, struct text *text);
+const char *model_order_word(enum model_order order);
+
+/* ---- for people ---- */
+
+/* A picture: process, tick and offset of every access in three projections, for the file with most bytes. SVG; a name
+ * that ends in .png goes through rsvg-convert. */
+pl_status model_plot(const struct model *model, const char *path, struct pl_error *error);
 
 #endif

@@ -44,7 +44,16 @@ pl_status model_line_fail(struct model_lines *lines, const char *format, ...) __
 /* Puts file, line and key before a message. */
 pl_status model_line_within(struct model_lines *lines, const char *key);
 
-/* ---- model_layout.c ---- */
+/* ---- model_line.c ---- */
 pl_status model_layout_read(struct model_lines *lines, const struct model_line *words, struct model *model);
+
+/* Inside of model_*.c: what writer and reader of a model file share. */
+
+#define MODEL_FIRST_LINE     "piolet-model 2\n"
+#define MODEL_FIRST_LINE_1_0 "piolet-model 1\n" /* without communication in phases, without packed lists */
+
+void model_step_clear(struct model_step *step);
+/* The collectives of communication, a number or a formula; its leaf and ranks are set. */
+pl_status model_comm_take(struct model_step *step, const char *text, struct pl_error *error);
 
 #endif

@@ -1,8 +1,11 @@
 /* The list that folds itself: after each item, what stands twice behind each other becomes a loop. */
 #include "model/model_fold.h"
 
+#include "base/array.h"
+#include "base/checked.h"
 #include "base/rng.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -46,23 +49,34 @@ void model_observed_add(struct model_observed *sum, const struct model_observed 
 void model_loop_rehash(struct model_item *loop)
 {
     loop->hash = rng_at((uint64_t)MODEL_LOOP, (uint64_t)loop->turns);
-    for (int i = 0; i < loop->count; i++)
-        loop->hash = rng_at(loop->hash, loop->body[i].hash);
+    loop->shape = loop->hash;
+    for (int i = 0; i < loop->count; i++) {
+        loop->hash = rng_at(loop->hash, loop->any_size ? loop->body[i].shape : loop->body[i].hash);
+        loop->shape = rng_at(loop->shape, loop->body[i].shape);
+    }
 }
 
-/* Appends the numbers of `more`, which has the same shape, behind those of `item`. */
-static bool absorb(struct model_item *item, const struct model_item *more)
+static int64_t list_more(int64_t a, int64_t b)
 {
+    return a > b ? a : b;
+}
+
+bool model_item_absorb(struct model_item *item, const struct model_item *more)
+{
+    assert(item->kind == more->kind && item->count == more->count && item->param_count == more->param_count);
+    item->entry_events = list_more(item->entry_events, more->entry_events);
+    item->exit_events = list_more(item->exit_events, more->exit_events);
+    item->inner_events = list_more(item->inner_events, more->inner_events);
     bool ok = true;
     for (int i = 0; i < item->count && ok; i++)
-        ok = absorb(&item->body[i], &more->body[i]);
+        ok = model_item_absorb(&item->body[i], &more->body[i]);
     for (int i = 0; i < item->param_count && ok; i++)
         ok = model_seq_add_seq(&item->params[i], &more->params[i]);
     model_observed_add(&item->observed, &more->observed);
     return ok;
 }
 
-static bool same(const struct model_item *a, const struct model_item *b, int count)
+bool model_items_same(const struct model_item *a, const struct model_item *b, int count)
 {
     for (int i = 0; i < count; i++)
         if (a[i].hash != b[i].hash)
@@ -70,15 +84,39 @@ static bool same(const struct model_item *a, const struct model_item *b, int cou
     return true;
 }
 
-/* The last `width` items are one more turn of the loop before them. */
-static bool extend(struct model_list *list, int width, bool *ok)
+int64_t model_items_events(const struct model_item *items, int count)
 {
+    int64_t most = 0;
+    for (int i = 0; i < count; i++) {
+        const bool begins = i == 0, ends = i == count - 1;
+        if (items[i].kind != MODEL_COMM || (!begins && !ends))
+            most = list_more(most, items[i].inner_events);
+        if (items[i].kind == MODEL_LOOP && !begins)
+            most = list_more(most, items[i].entry_events);
+        if (items[i].kind == MODEL_LOOP && !ends)
+            most = list_more(most, items[i].exit_events);
+    }
+    return most;
+}
+
+void model_loop_join_events(struct model_item *loop, const struct model_item *turn, int width)
+{
+    loop->inner_events = list_more(loop->inner_events, model_items_events(turn, width));
+    loop->inner_events = list_more(loop->inner_events, list_more(loop->exit_events, turn[0].entry_events));
+    loop->exit_events = turn[width - 1].exit_events;
+}
+
+/* The last `width` items are one more turn of the loop before them. */
+static bool list_extend(struct model_list *list, int width, bool *ok)
+{
+    assert(width > 0 && width <= list->count);
     struct model_item *const tail = &list->items[list->count - width];
     if (list->count <= width || tail[-1].kind != MODEL_LOOP || tail[-1].count != width ||
-        !same(tail[-1].body, tail, width))
+        !model_items_same(tail[-1].body, tail, width))
         return false;
+    model_loop_join_events(&tail[-1], tail, width);
     for (int i = 0; i < width; i++) {
-        *ok = *ok && absorb(&tail[-1].body[i], &tail[i]);
+        *ok = *ok && model_item_absorb(&tail[-1].body[i], &tail[i]);
         model_item_clear(&tail[i]);
     }
     tail[-1].turns++;
@@ -88,11 +126,12 @@ static bool extend(struct model_list *list, int width, bool *ok)
 }
 
 /* The last `width` items are what stands before them: a loop of two turns. */
-static bool begin(struct model_list *list, int width, bool *ok)
+static bool list_begin(struct model_list *list, int width, bool *ok)
 {
+    assert(width > 0 && width <= list->count);
     struct model_item *const second = &list->items[list->count - width];
     struct model_item *const first = second - width;
-    if (list->count < 2 * width || !same(first, second, width))
+    if (list->count < 2 * width || !model_items_same(first, second, width))
         return false;
     struct model_item loop = {.kind = MODEL_LOOP, .turns = 2, .count = width};
     loop.body = malloc((size_t)width * sizeof *loop.body);
@@ -100,8 +139,12 @@ static bool begin(struct model_list *list, int width, bool *ok)
         *ok = false;
         return false;
     }
+    loop.entry_events = first[0].entry_events;
+    loop.exit_events = first[width - 1].exit_events;
+    loop.inner_events = model_items_events(first, width);
+    model_loop_join_events(&loop, second, width);
     for (int i = 0; i < width; i++) {
-        *ok = *ok && absorb(&first[i], &second[i]);
+        *ok = *ok && model_item_absorb(&first[i], &second[i]);
         model_item_clear(&second[i]);
         loop.body[i] = first[i];
         loop.has_comm |= first[i].has_comm;
@@ -114,23 +157,121 @@ static bool begin(struct model_list *list, int width, bool *ok)
 
 bool model_list_push(struct model_list *list, struct model_item *item)
 {
-    if (list->count == list->capacity) {
-        const int capacity = list->capacity ? 2 * list->capacity : 16;
-        struct model_item *items = realloc(list->items, (size_t)capacity * sizeof *items);
-        if (!items) {
-            model_item_clear(item);
-            return false;
-        }
-        list->items = items;
-        list->capacity = capacity;
+    if (!ARRAY_ROOM(list->items, list->count, list->capacity, 16)) {
+        model_item_clear(item);
+        return false;
     }
     list->items[list->count++] = *item;
     bool ok = true;
     for (int width = 1; width <= WINDOW && width <= list->count && ok;) {
-        if (extend(list, width, &ok) || begin(list, width, &ok))
+        if (list_extend(list, width, &ok) || list_begin(list, width, &ok))
             width = 1; /* what has become a loop may be a turn of another */
         else
             width++;
     }
+    return ok;
+}
+
+bool model_items_access(const struct model_item *items, int count)
+{
+    for (int i = 0; i < count; i++)
+        if (items[i].kind == MODEL_LOOP ? model_items_access(items[i].body, items[i].count) : items[i].call.access)
+            return true;
+    return false;
+}
+
+/* ---- what folding leaves ---- */
+
+enum {
+    COMPACT_BEGUN = 16, /* items of a turn that is not whole yet */
+    COMPACT_LONG = 64,  /* calls of an item that is no more than chance, or a burst */
+    COMPACT_PART = 8    /* an item with more than this part of all calls stands for itself */
+};
+
+/* How many items from `items` on may be in a loop without a rule, and are not much longer than the others. */
+static int list_stretch(const struct model_item *items, int count)
+{
+    int64_t calls = 0;
+    int length = 0;
+    while (length < count && model_free_calls(&items[length]) > 0)
+        calls = saturating_add(calls, model_free_calls(&items[length++]));
+    const int64_t most = list_more(COMPACT_LONG, calls / COMPACT_PART);
+    for (int i = 0; i < length; i++)
+        if (model_free_calls(&items[i]) > most)
+            return i;
+    return length;
+}
+
+/* Items become a loop without a rule at the end of `out`, or the rest of the one there. */
+static bool list_take_free(struct model_item *items, int count, int64_t apart, struct model_list *out)
+{
+    bool ok = true;
+    if (out->count == 0 || !out->items[out->count - 1].free) {
+        struct model_item loop;
+        if (!model_free_begin(&loop) || !ARRAY_ROOM(out->items, out->count, out->capacity, 16))
+            return false;
+        out->items[out->count++] = loop;
+    }
+    for (int i = 0; i < count && ok; i++)
+        ok = model_free_take(&out->items[out->count - 1], &items[i], apart);
+    return ok;
+}
+
+/* Which items of the stretch, from *ret_first on, become a loop without a rule, or go on with `before`; 0: none. */
+static int list_find_free(const struct model_item *before, const struct model_item *items, int stretch, int *ret_first)
+{
+    const struct model_item *grows = before && before->free ? before : NULL;
+    if (stretch == 0 || (!grows && model_rows_cover(items, stretch)))
+        return 0;
+    return model_free_reach(grows, items, stretch, ret_first);
+}
+
+/* Where the next look begins: behind the last loop that was made, if only the begin of another turn is behind it. */
+static int list_next_from(const struct model_list *list, int behind)
+{
+    const int end = list->count > behind ? list->count - behind : 0;
+    for (int i = end; i > 0 && i > end - COMPACT_BEGUN; i--)
+        if (list->items[i - 1].free || list->items[i - 1].any_size)
+            return i;
+    return end;
+}
+
+bool model_list_compact(struct model_list *list, int behind, int64_t apart, int *from_to)
+{
+    const int from = *from_to < list->count ? *from_to : list->count;
+    const int end = list->count - behind > from ? list->count - behind : from;
+    struct model_list out = {.capacity = list->count + 16};
+    struct model_item *const items = list->items;
+    bool ok = true;
+    int left = from; /* items from here on are no part of a loop without a rule */
+    assert(from >= 0);
+    out.items = calloc((size_t)out.capacity, sizeof *out.items);
+    if (!out.items)
+        return false;
+    if (from > 0)
+        memcpy(out.items, items, (size_t)from * sizeof *items);
+    out.count = from;
+    for (int at = from; at < end && ok;) {
+        const struct model_item *before = left == at && out.count > 0 ? &out.items[out.count - 1] : NULL;
+        int first = 0;
+        const int stretch = list_stretch(items + at, end - at);
+        const int taken = list_find_free(before, items + at, stretch, &first);
+        if (taken > 0) {
+            ok = model_rows_take(items + left, at + first - left, &out) &&
+                 list_take_free(items + at + first, taken, apart, &out);
+            left = at + first + taken;
+        }
+        at += taken > 0 ? first + taken : stretch > 0 ? stretch : 1;
+    }
+    ok = ok && model_rows_take(items + left, end - left, &out);
+    for (int i = end; i < list->count && ok; i++) {
+        ok = model_list_push(&out, &items[i]);
+        items[i] = (struct model_item){0};
+    }
+    for (int i = from; i < list->count; i++)
+        model_item_clear(&items[i]); /* what has moved is empty */
+    free(items);
+    *list = out;
+    *from_to = list_next_from(list, behind);
     return ok;
 }

@@ -2,8 +2,7 @@
 #include "base/checked.h"
 #include "model/model.h"
 
-#include "model/model_facts.h"
-#include "model/model_text.h"
+#include "model/model_line.h"
 
 #include "trace/trace_format.h"
 
@@ -17,7 +16,8 @@ const char *model_order_word(enum model_order order)
 }
 
 /* " key=a,b": the words whose flag is set. */
-static void add_words(struct text *text, const char *key, const bool *flags, const char *const *words, int count)
+static void model_write_add_words(struct text *text, const char *key, const bool *flags, const char *const *words,
+                                  int count)
 {
     const char *between = "";
     text_format(text, " %s=", key);
@@ -40,9 +40,9 @@ void model_facts_file(const struct model_file_facts *file, struct text *text)
     const bool waits[] = {file->blocking, file->nonblocking, file->split};
     text_format(text, "name=\"%s\" type=%s processes=%" PRId64 " access=%s", file->name, TYPES[file->type],
                 file->processes, model_order_word(file->order));
-    add_words(text, "pointer", file->pointers, POINTERS, 3);
-    add_words(text, "calls", calls, CALLS, 2);
-    add_words(text, "waits", waits, WAITS, 3);
+    model_write_add_words(text, "pointer", file->pointers, POINTERS, 3);
+    model_write_add_words(text, "calls", calls, CALLS, 2);
+    model_write_add_words(text, "waits", waits, WAITS, 3);
     text_format(text, " views=%" PRId64 " written=%" PRId64 " read=%" PRId64, file->views, file->written_bytes,
                 file->read_bytes);
 }
@@ -70,21 +70,22 @@ void model_facts_phase(const struct model_phase_facts *phase, struct text *text)
 struct writer {
     struct text *text;
     const struct model_facts *facts;
+    bool in_phase;
 };
 
-static void indent(struct text *text, int depth)
+static void model_write_indent(struct text *text, int depth)
 {
     for (int i = 0; i < depth; i++)
         text_add(text, "  ");
 }
 
-static void add_value(struct text *text, const char *key, const struct model_value *value)
+static void model_write_add_value(struct text *text, const char *key, const struct model_value *value)
 {
     if (value->text)
         text_format(text, " %s=%s", key, value->text);
 }
 
-static void write_call(struct text *text, const struct model_step *step)
+static void model_write_call(struct text *text, const struct model_step *step)
 {
     text_add(text, step->operation);
     if (step->ranks.count) {
@@ -94,14 +95,14 @@ static void write_call(struct text *text, const struct model_step *step)
     if (step->file >= 0)
         text_format(text, " file=%d", step->file + 1);
     if (step->instance.text && strcmp(step->instance.text, "0") != 0)
-        add_value(text, "instance", &step->instance);
-    add_value(text, "size", &step->size);
-    add_value(text, "offset", &step->offset);
+        model_write_add_value(text, "instance", &step->instance);
+    model_write_add_value(text, "size", &step->size);
+    model_write_add_value(text, "offset", &step->offset);
     if (step->access && step->etype_bytes != 1)
         text_format(text, " etype=%" PRId64, step->etype_bytes);
     if (step->holes)
         text_add(text, " holes=yes");
-    add_value(text, "memory", &step->memory);
+    model_write_add_value(text, "memory", &step->memory);
     if (step->name)
         text_format(text, " name=\"%s\"", step->name);
     if (step->detail)
@@ -109,75 +110,84 @@ static void write_call(struct text *text, const struct model_step *step)
     text_add(text, "\n");
 }
 
-static void write_comm(struct text *text, const struct model_step *step)
+static void model_write_comm(struct text *text, const struct model_step *step, bool in_phase)
 {
-    text_add(text, "comm ranks=");
-    model_ranks_write(&step->ranks, text);
-    text_format(text, " collectives=%" PRId64 "\n", step->collectives);
+    text_add(text, "comm");
+    if (!in_phase) {
+        text_add(text, " ranks=");
+        model_ranks_write(&step->ranks, text);
+    }
+    if (step->collectives_of.text)
+        text_format(text, " collectives=%s\n", step->collectives_of.text);
+    else
+        text_format(text, " collectives=%" PRId64 "\n", step->collectives);
 }
 
-static void write_steps(struct writer *writer, const struct model_step *steps, int count, int depth);
+static void model_write_steps(struct writer *writer, const struct model_step *steps, int count, int depth);
 
-static void write_loop(struct writer *writer, const struct model_step *step, int depth)
+static void model_write_loop(struct writer *writer, const struct model_step *step, int depth)
 {
-    text_format(writer->text, "loop %" PRId64 "\n", step->turns);
-    write_steps(writer, step->body, step->count, depth + 1);
-    indent(writer->text, depth);
+    if (step->turns_of.text)
+        text_format(writer->text, "loop %s\n", step->turns_of.text);
+    else
+        text_format(writer->text, "loop %" PRId64 "\n", step->turns);
+    model_write_steps(writer, step->body, step->count, depth + 1);
+    model_write_indent(writer->text, depth);
     text_add(writer->text, "end\n");
 }
 
 /* A phase of one operation with one size, through views with holes: where its data would be if each process had its
  * own part of the file in each turn (the form of Table XI of the document). */
-static void write_layout(struct text *text, const struct model_phase_facts *phase, int depth)
+static void model_write_layout(struct text *text, const struct model_phase_facts *phase, int depth)
 {
-    const struct model_step *step = phase->step;
-    while (step->kind == MODEL_LOOP && step->count == 1)
-        step = &step->body[0];
-    if (step->kind != MODEL_CALL || !step->holes || phase->smallest != phase->largest || phase->processes < 2)
+    const struct model_step *step = model_only_call(phase->step);
+    if (!step || step->kind != MODEL_CALL || !step->holes || phase->smallest != phase->largest || phase->processes < 2)
         return;
-    indent(text, depth);
+    model_write_indent(text, depth);
     text_format(text, "# equivalent layout in bytes: idP*%" PRId64 "+n*%" PRId64 "\n", phase->largest,
                 phase->largest * phase->processes);
 }
 
-static void write_phase(struct writer *writer, const struct model_step *step, int depth)
+static void model_write_phase(struct writer *writer, const struct model_step *step, int depth)
 {
     struct model_step inside = *step;
     const struct model_ranks none = {0};
     text_format(writer->text, "phase %d ", step->phase);
     model_facts_phase(&writer->facts->phases[step->phase - 1], writer->text);
     text_add(writer->text, "\n");
-    write_layout(writer->text, &writer->facts->phases[step->phase - 1], depth + 1);
+    model_write_layout(writer->text, &writer->facts->phases[step->phase - 1], depth + 1);
     inside.phase = 0;
     inside.ranks = none; /* told by the phase */
-    write_steps(writer, &inside, 1, depth + 1);
-    indent(writer->text, depth);
+    writer->in_phase = true;
+    model_write_steps(writer, &inside, 1, depth + 1);
+    writer->in_phase = false;
+    model_write_indent(writer->text, depth);
     text_add(writer->text, "end\n");
 }
 
-static void write_steps(struct writer *writer, const struct model_step *steps, int count, int depth)
+static void model_write_steps(struct writer *writer, const struct model_step *steps, int count, int depth)
 {
     for (int i = 0; i < count; i++) {
-        indent(writer->text, depth);
+        model_write_indent(writer->text, depth);
         if (steps[i].phase)
-            write_phase(writer, &steps[i], depth);
+            model_write_phase(writer, &steps[i], depth);
         else if (steps[i].kind == MODEL_LOOP)
-            write_loop(writer, &steps[i], depth);
+            model_write_loop(writer, &steps[i], depth);
         else if (steps[i].kind == MODEL_COMM)
-            write_comm(writer->text, &steps[i]);
+            model_write_comm(writer->text, &steps[i], writer->in_phase);
         else
-            write_call(writer->text, &steps[i]);
+            model_write_call(writer->text, &steps[i]);
     }
 }
 
 /* ---- what was seen ---- */
 
-static void write_seen(struct text *text, const struct model_step *steps, int count)
+static void model_write_seen(struct text *text, const struct model_step *steps, int count)
 {
     for (int i = 0; i < count; i++) {
         const struct model_step *step = &steps[i];
         const struct model_observed *seen = &step->observed;
-        write_seen(text, step->body, step->count);
+        model_write_seen(text, step->body, step->count);
         if (step->kind == MODEL_LOOP || seen->calls == 0)
             continue;
         text_format(text, "seen %d %s calls=%" PRId64, step->leaf + 1,
@@ -192,7 +202,7 @@ static void write_seen(struct text *text, const struct model_step *steps, int co
     }
 }
 
-static void write_observed(const struct model *model, struct text *text)
+static void model_write_observed(const struct model *model, struct text *text)
 {
     const size_t from = text->length;
     text_add(text, "observed\nmpi ");
@@ -201,7 +211,11 @@ static void write_observed(const struct model *model, struct text *text)
     text_add_escaped(text, model->mpiio);
     text_format(text, "\nfailed_calls %" PRId64 "\nincomplete_ranks %" PRId64 "\n", model->failed_calls,
                 model->incomplete_ranks);
-    write_seen(text, model->steps, model->step_count);
+    for (int i = 0; i < model->file_count && model->fresh; i++)
+        if (model->fresh[i].read_bytes > 0 || model->fresh[i].written_bytes > 0 || model->fresh[i].unlinked)
+            text_format(text, "fresh %d read_bytes=%.0f written_bytes=%.0f%s\n", i + 1, model->fresh[i].read_bytes,
+                        model->fresh[i].written_bytes, model->fresh[i].unlinked ? " unlinked=1" : "");
+    model_write_seen(text, model->steps, model->step_count);
     trace_add_end(text, from, "observed");
 }
 
@@ -227,10 +241,10 @@ void model_write(const struct model *model, bool observed, struct text *text)
         text_format(text, model->layouts[i] ? "memory %d type=\"%s\"\n" : "memory %d left_out=yes\n", i + 1,
                     model->layouts[i]);
     text_add(text, "steps\n");
-    struct writer writer = {text, &facts};
-    write_steps(&writer, model->steps, model->step_count, 0);
+    struct writer writer = {text, &facts, false};
+    model_write_steps(&writer, model->steps, model->step_count, 0);
     trace_add_end(text, from, "steps");
     if (observed)
-        write_observed(model, text);
+        model_write_observed(model, text);
     model_facts_clear(&facts);
 }

@@ -7,18 +7,16 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { REDUCE, WORDS, FINISHED };
-
 static const int64_t NOBODY = INT64_MAX;
 
 /* The communicator itself fails: there is nobody left to agree with. */
-static enum step give_up(struct agree *agree)
+static enum step agree_give_up(struct agree *agree)
 {
-    agree->state = FINISHED;
+    agree->state = AGREE_FINISHED;
     agree->status = PL_E_MPI;
     agree->failed_rank = agree->rank;
-    agree->words.status = PL_E_MPI;
-    snprintf(agree->words.text, sizeof agree->words.text, "the MPI cannot reach the other ranks of this file");
+    agree->text.status = PL_E_MPI;
+    snprintf(agree->text.text, sizeof agree->text.text, "the MPI cannot reach the other ranks of this file");
     return STEP_DONE;
 }
 
@@ -26,6 +24,7 @@ void agree_start(struct agree *agree, MPI_Comm comm, int rank, const struct pl_e
                  int count)
 {
     assert(count <= AGREE_VALUES_MAX);
+    assert(count >= 0 && (count == 0 || values) && own);
     memset(agree, 0, sizeof *agree);
     agree->comm = comm;
     agree->rank = rank;
@@ -35,38 +34,39 @@ void agree_start(struct agree *agree, MPI_Comm comm, int rank, const struct pl_e
     agree->mine[0] = own->status == PL_OK ? NOBODY : rank;
     if (count > 0)
         memcpy(agree->mine + 1, values, (size_t)count * sizeof *values);
-    agree->state = REDUCE;
+    agree->state = AGREE_REDUCE;
     if (real.Iallreduce(agree->mine, agree->least, 1 + count, MPI_INT64_T, MPI_MIN, comm, &agree->request))
-        give_up(agree);
+        agree_give_up(agree);
 }
 
-static enum step start_words(struct agree *agree)
+static enum step agree_start_text(struct agree *agree)
 {
     agree->failed_rank = (int)agree->least[0];
+    assert(agree->failed_rank >= 0);
     if (agree->failed_rank == agree->rank) {
-        agree->words.status = (int32_t)agree->own->status;
-        snprintf(agree->words.text, sizeof agree->words.text, "%.*s", AGREE_TEXT_MAX - 1, agree->own->text);
+        agree->text.status = (int32_t)agree->own->status;
+        snprintf(agree->text.text, sizeof agree->text.text, "%.*s", AGREE_TEXT_MAX - 1, agree->own->text);
     }
-    agree->state = WORDS;
-    if (real.Ibcast(&agree->words, sizeof agree->words, MPI_BYTE, agree->failed_rank, agree->comm, &agree->request))
-        return give_up(agree);
+    agree->state = AGREE_TEXT;
+    if (real.Ibcast(&agree->text, sizeof agree->text, MPI_BYTE, agree->failed_rank, agree->comm, &agree->request))
+        return agree_give_up(agree);
     return STEP_PENDING;
 }
 
 enum step agree_step(struct agree *agree)
 {
-    while (agree->state != FINISHED) {
+    while (agree->state != AGREE_FINISHED) {
         int done = 0;
         if (real.Test(&agree->request, &done, MPI_STATUS_IGNORE))
-            return give_up(agree);
+            return agree_give_up(agree);
         if (!done)
             return STEP_PENDING;
-        if (agree->state == REDUCE && agree->least[0] != NOBODY) {
-            if (start_words(agree) == STEP_DONE)
+        if (agree->state == AGREE_REDUCE && agree->least[0] != NOBODY) {
+            if (agree_start_text(agree) == STEP_DONE)
                 return STEP_DONE;
         } else {
-            agree->status = agree->state == WORDS ? (pl_status)agree->words.status : PL_OK;
-            agree->state = FINISHED;
+            agree->status = agree->state == AGREE_TEXT ? (pl_status)agree->text.status : PL_OK;
+            agree->state = AGREE_FINISHED;
         }
     }
     return STEP_DONE;
@@ -74,6 +74,7 @@ enum step agree_step(struct agree *agree)
 
 pl_status agree_result(const struct agree *agree, struct pl_error *error)
 {
+    assert(agree->state == AGREE_FINISHED);
     if (agree->status == PL_OK)
         return PL_OK;
     if (agree->own->status != PL_OK) {
@@ -86,7 +87,8 @@ pl_status agree_result(const struct agree *agree, struct pl_error *error)
 
 pl_status agree_tell(const struct agree *agree, struct pl_error *error)
 {
-    return pl_fail(error, agree->status, "another task failed: rank %d: %s", agree->failed_rank, agree->words.text);
+    assert(agree->status != PL_OK);
+    return pl_fail(error, agree->status, "another task failed: rank %d: %s", agree->failed_rank, agree->text.text);
 }
 
 pl_status agree_run_coll(struct agree *agree, MPI_Comm comm, int rank, struct pl_error *error, const int64_t *values,

@@ -1,30 +1,37 @@
 /* Agreement: every rank brings its outcome and some numbers; all learn whether anybody failed, who and why, and the
- * least of each number. One reduction where all is well, one broadcast of words more where not.
+ * least of each number. One reduction where all is well, one broadcast of its text more where not.
  *
  * The greatest of a number comes by bringing its negative. */
 #ifndef PIOLET_MPI_AGREE_H
 #define PIOLET_MPI_AGREE_H
 
 #include "base/status.h"
-#include "mpi/step.h"
 
+#include <assert.h>
 #include <mpi.h>
 #include <stdint.h>
 
+/* A collective is an operation that is stepped until it is done: blocking calls step it in a loop, non-blocking ones
+ * from wherever MPI makes progress. A step never waits for another rank. */
+enum step { STEP_PENDING, STEP_DONE };
+
 enum { AGREE_VALUES_MAX = 10, AGREE_TEXT_MAX = 480 };
 
-struct agree_words {
+struct agree_text {
     int32_t status;
     char text[AGREE_TEXT_MAX];
 };
 
+enum agree_state { AGREE_REDUCE, AGREE_TEXT, AGREE_FINISHED };
+
 struct agree {
     MPI_Comm comm;
-    int rank, count, state;
+    int rank, count;
+    enum agree_state state;
     MPI_Request request;
     const struct pl_error *own; /* the caller's; must live until the end */
     int64_t mine[1 + AGREE_VALUES_MAX], least[1 + AGREE_VALUES_MAX];
-    struct agree_words words;
+    struct agree_text text;
     /* results */
     pl_status status; /* PL_OK, or that of the first rank that failed */
     int failed_rank;  /* -1: none */
@@ -36,13 +43,14 @@ void agree_start(struct agree *agree, MPI_Comm comm, int rank, const struct pl_e
 enum step agree_step(struct agree *agree);
 static inline int64_t agree_least(const struct agree *agree, int index)
 {
+    assert(index >= 0 && index < agree->count);
     return agree->least[1 + index];
 }
 
-/* After the last step: PL_OK, or in *error this rank's own failure, else the words of the first rank that failed. */
+/* After the last step: PL_OK, or in *error this rank's own failure, else the text of the first rank that failed. */
 pl_status agree_result(const struct agree *agree, struct pl_error *error);
 
-/* The words of the first rank that failed, for a rank that did not. */
+/* The text of the first rank that failed, for a rank that did not. */
 pl_status agree_tell(const struct agree *agree, struct pl_error *error);
 
 /* All steps at once, waiting in between. */

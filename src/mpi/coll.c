@@ -1,5 +1,6 @@
 #include "mpi/coll.h"
 
+#include <assert.h>
 #include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -29,6 +30,7 @@ pl_status coll_agree_coll(MPI_Comm comm, pl_status mine, struct pl_error *error,
         return PL_OK;
     const int candidate = failed ? me : INT_MAX;
     MPI_Allreduce(&candidate, &ret_verdict->rank, 1, MPI_INT, MPI_MIN, comm);
+    assert(ret_verdict->rank >= 0 && ret_verdict->rank < size);
     share_words_coll(comm, me, error, ret_verdict);
     if (failed)
         return mine;
@@ -56,6 +58,7 @@ bool coll_course_agree_coll(struct coll_course *course, pl_status mine, struct p
 
 void coll_choose_coll(MPI_Comm world, int ranks, MPI_Comm *comm, int *comm_ranks)
 {
+    assert(ranks > 0);
     int me;
     if (*comm_ranks == ranks)
         return;

@@ -1,9 +1,10 @@
 #include "mpi/comm.h"
 
-#include "base/address_space.h"
+#include "base/limits.h"
 #include "mpi/real.h"
 #include "mpi/wait.h"
 
+#include <assert.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -40,7 +41,7 @@ static bool has_changed(void)
 
 /* ---- the end of a job ---- */
 
-static _Noreturn void end_job(int code)
+static _Noreturn void comm_end_job(int code)
 {
     char host[256] = "?", words[MPI_MAX_ERROR_STRING + 1];
     int rank = -1;
@@ -60,13 +61,13 @@ static _Noreturn void end_job(int code)
 static void on_failure(MPI_Comm *comm, int *code, ...)
 {
     (void)comm;
-    end_job(*code);
+    comm_end_job(*code);
 }
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static MPI_Errhandler handler = MPI_ERRORS_RETURN;
 
-static void make_handler(void)
+static void comm_make_handler(void)
 {
     if (real.Comm_create_errhandler(on_failure, &handler) != MPI_SUCCESS)
         handler = MPI_ERRORS_ARE_FATAL;
@@ -74,7 +75,7 @@ static void make_handler(void)
 
 void comm_strict(MPI_Comm comm)
 {
-    pthread_once(&once, make_handler);
+    pthread_once(&once, comm_make_handler);
     real.Comm_set_errhandler(comm, handler);
 }
 
@@ -115,7 +116,7 @@ static void meet_safely_coll(int32_t facts[FACTS], MPI_Comm comm)
     if (code == MPI_SUCCESS)
         code = real.Bcast(all, FACTS, MPI_INT32_T, 0, comm);
     if (code != MPI_SUCCESS)
-        end_job(code);
+        comm_end_job(code);
     memcpy(facts, all, sizeof all);
 }
 
@@ -132,7 +133,7 @@ static void reach_all_coll(MPI_Comm comm)
     char *room = malloc((size_t)ranks * BYTES);
     int code = counts && places && room ? real.Comm_get_errhandler(comm, &before) : MPI_ERR_NO_MEM;
     if (code != MPI_SUCCESS)
-        end_job(code);
+        comm_end_job(code);
     comm_strict(comm); /* for a message that says what it is about */
     for (int i = 0; i < ranks; i++) {
         counts[i] = BYTES;
@@ -141,7 +142,7 @@ static void reach_all_coll(MPI_Comm comm)
     for (int root = 0; root < ranks && code == MPI_SUCCESS; root++)
         code = real.Gatherv(message, BYTES, MPI_BYTE, room, counts, places, MPI_BYTE, root, comm);
     if (code != MPI_SUCCESS)
-        end_job(code);
+        comm_end_job(code);
     real.Comm_set_errhandler(comm, before);
     real.Errhandler_free(&before);
     free(counts);
@@ -170,7 +171,8 @@ pl_status comm_ready_coll(MPI_Comm comm, struct pl_error *error)
 
 /* ---- communicators ---- */
 
-/* An MPI has a number of communicators, 2048 in MPICH. That they are used up is found by all ranks together. */
+/* An MPI has a number of communicators, 2048 in MPICH. That they are used up is found by all ranks together. MPICH has
+ * neither a class nor a code of its own for it: its text is all that tells it from a rank's own failure. */
 static bool fails_alike(int code)
 {
     char words[MPI_MAX_ERROR_STRING + 1];
@@ -180,6 +182,7 @@ static bool fails_alike(int code)
 
 int comm_dup_coll(MPI_Comm comm, MPI_Comm *ret_comm)
 {
+    assert(comm != MPI_COMM_NULL);
     wait_enter();
     const int code = real.Comm_dup(comm, ret_comm);
     wait_leave();
@@ -189,6 +192,6 @@ int comm_dup_coll(MPI_Comm comm, MPI_Comm *ret_comm)
     }
     *ret_comm = MPI_COMM_NULL;
     if (!fails_alike(code))
-        end_job(code);
+        comm_end_job(code);
     return code;
 }

@@ -12,7 +12,7 @@ static pl_status check_launcher(struct pl_error *error)
     return launcher_check(size, "this piolet", error);
 }
 
-static pl_status start(int code, struct pl_error *error)
+static pl_status job_start(int code, struct pl_error *error)
 {
     if (code != MPI_SUCCESS)
         return pl_fail(error, PL_E_MPI, "MPI_Init failed");
@@ -24,14 +24,15 @@ static pl_status start(int code, struct pl_error *error)
 pl_status job_init_coll(int *argc, char ***argv, struct pl_error *error)
 {
     interrupt_cleaner_start();
-    return start(MPI_Init(argc, argv), error);
+    return job_start(MPI_Init(argc, argv), error);
 }
 
 pl_status job_init_thread_coll(int *argc, char ***argv, int level, struct pl_error *error)
 {
     int given;
     interrupt_cleaner_start();
-    return start(level == MPI_THREAD_SINGLE ? MPI_Init(argc, argv) : MPI_Init_thread(argc, argv, level, &given), error);
+    return job_start(level == MPI_THREAD_SINGLE ? MPI_Init(argc, argv) : MPI_Init_thread(argc, argv, level, &given),
+                     error);
 }
 
 int64_t job_meet_coll(void)

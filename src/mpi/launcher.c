@@ -1,7 +1,11 @@
 #include "mpi/launcher.h"
 
+#include "base/variables.h"
+
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* What each launcher leaves in the environment. `mpi` names the builds that it can start; NULL: any. */
 static const struct {
@@ -42,14 +46,6 @@ static int first_number(const char *const *names, size_t count)
         if (text)
             return atoi(text);
     }
-    return -1;
-}
-
-int launcher_size(void)
-{
-    for (size_t i = 0; i < LAUNCHER_COUNT; i++)
-        if (getenv(LAUNCHERS[i].size))
-            return atoi(getenv(LAUNCHERS[i].size));
     return -1;
 }
 
@@ -115,4 +111,22 @@ pl_status launcher_check(int size, const char *what, struct pl_error *error)
                            LAUNCHERS[i].name, text, what, PIOLET_MPI_NAME, PIOLET_MPI_NAME);
     }
     return PL_OK;
+}
+
+/* ---- the environment ---- */
+
+#define CHECKED_MARK "PIOLET_VARIABLES_CHECKED"
+
+void job_variables_tell(void)
+{
+    struct text lines = {0};
+    if (getenv(CHECKED_MARK))
+        return;
+    variables_check(environ, &lines);
+    if (lines.data)
+        setenv(CHECKED_MARK, "1", 1);
+    char *rest = NULL;
+    for (char *line = lines.data ? strtok_r(lines.data, "\n", &rest) : NULL; line; line = strtok_r(NULL, "\n", &rest))
+        fprintf(stderr, "piolet: warning: %s\n", line);
+    text_clear(&lines);
 }

@@ -13,8 +13,9 @@ bool job_is_launched(void);
 /* Before or without MPI: is this the one process of its launch that should print a message for all? */
 bool job_speaks(void);
 
-/* How many processes this launch has; -1 where no launcher started this one, or it does not tell. */
-int launcher_size(void);
+/* Tells on stderr what is wrong with the environment of this process (base/variables.h); once among processes that
+ * start each other. Only one rank calls it. */
+void job_variables_tell(void);
 
 /* Which process of its node this is, from 0 on; 0 where no launcher started it; -1 where the launcher does not tell. */
 int launcher_local_rank(void);

@@ -1,11 +1,11 @@
 #include "mpi/node.h"
 
-#include "base/address_space.h"
-#include "base/cgroup.h"
-#include "base/size_limit.h"
+#include "base/clock.h"
+#include "base/limits.h"
 #include "mpi/real.h"
 #include "mpi/wait.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -43,14 +43,13 @@ struct invitation {
 
 static uint64_t fresh_nonce(const void *salt)
 {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return ((uint64_t)now.tv_nsec << 32) ^ (uint64_t)now.tv_sec ^ ((uint64_t)getpid() << 20) ^ (uintptr_t)salt ^ 1;
+    const uint64_t now = (uint64_t)clock_read_ns(CLOCK_MONOTONIC);
+    return now << 32 ^ now / 1000000000 ^ ((uint64_t)getpid() << 20) ^ (uintptr_t)salt ^ 1;
 }
 
 /* ---- two kinds of memory ---- */
 
-static void *map(int fd, size_t bytes)
+static void *node_map(int fd, size_t bytes)
 {
     void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     return memory == MAP_FAILED ? NULL : memory;
@@ -62,7 +61,7 @@ static bool found_file(struct node *node, struct invitation *invitation)
     const int fd = memfd_create("piolet", MFD_CLOEXEC);
     if (fd < 0)
         return false;
-    node->segment = size_limit_truncate(fd, (off_t)node->bytes) == 0 ? map(fd, node->bytes) : NULL;
+    node->segment = size_limit_truncate(fd, (off_t)node->bytes) == 0 ? node_map(fd, node->bytes) : NULL;
     if (!node->segment) {
         close(fd);
         return false;
@@ -71,7 +70,7 @@ static bool found_file(struct node *node, struct invitation *invitation)
     return true;
 }
 
-static void *attach(int64_t number)
+static void *node_attach(int64_t number)
 {
     void *memory = shmat((int)number, NULL, 0);
     return memory == (void *)-1 ? NULL : memory; /* NOLINT(performance-no-int-to-ptr) */
@@ -83,7 +82,7 @@ static bool found_attached(struct node *node, struct invitation *invitation)
     const int number = shmget(IPC_PRIVATE, node->bytes, IPC_CREAT | 0600);
     if (number < 0)
         return false;
-    node->segment = attach(number);
+    node->segment = node_attach(number);
     shmctl(number, IPC_RMID, NULL);
     if (!node->segment)
         return false;
@@ -114,7 +113,7 @@ static void *open_file_of(const struct invitation *invitation, size_t bytes, boo
     *ret_refused = fd < 0 && (errno == EACCES || errno == EPERM);
     if (fd < 0)
         return NULL;
-    void *memory = lseek(fd, 0, SEEK_END) == (off_t)bytes ? map(fd, bytes) : NULL;
+    void *memory = lseek(fd, 0, SEEK_END) == (off_t)bytes ? node_map(fd, bytes) : NULL;
     close(fd);
     return memory;
 }
@@ -125,7 +124,7 @@ static void join_segment(struct node *node, const size_t *sizes, const struct in
     node->bytes = sizes[node->choice];
     node->attached = invitation->attached >= 0;
     if (node->attached) {
-        node->segment = attach(invitation->attached);
+        node->segment = node_attach(invitation->attached);
         node->refused = !node->segment && (errno == EACCES || errno == EPERM);
     } else if (invitation->fd >= 0) {
         node->segment = open_file_of(invitation, node->bytes, &node->refused);
@@ -145,6 +144,7 @@ static uint64_t group_left(void)
 /* The first of the sizes that is a small part of what is left; the last one is asked for in any case. */
 static int first_affordable(struct node *node, const size_t *sizes, int count)
 {
+    assert(node->size > 0 && node->rank < node->size);
     const uint64_t space = address_space_left(), group = node->rank == 0 ? group_left() : UINT64_MAX;
     const uint64_t each = group == UINT64_MAX ? group : group / (uint64_t)node->size;
     int i = 0;
@@ -155,7 +155,7 @@ static int first_affordable(struct node *node, const size_t *sizes, int count)
     return i;
 }
 
-static int64_t reduce_coll(int64_t mine, MPI_Op op, MPI_Comm comm, int64_t otherwise)
+static int64_t node_reduce_coll(int64_t mine, MPI_Op op, MPI_Comm comm, int64_t otherwise)
 {
     int64_t all = otherwise;
     MPI_Request request;
@@ -167,7 +167,7 @@ static int64_t reduce_coll(int64_t mine, MPI_Op op, MPI_Comm comm, int64_t other
 static void share_coll(struct node *node, const size_t *sizes, int count, MPI_Comm comm, int comm_rank)
 {
     struct invitation invitation = {.fd = -1, .attached = -1, .leader = comm_rank};
-    node->choice = (int)reduce_coll(first_affordable(node, sizes, count), MPI_MAX, comm, 0);
+    node->choice = (int)node_reduce_coll(first_affordable(node, sizes, count), MPI_MAX, comm, 0);
     if (node->rank == 0)
         found_segment(node, sizes, count, &invitation);
     MPI_Request request;
@@ -179,18 +179,19 @@ static void share_coll(struct node *node, const size_t *sizes, int count, MPI_Co
     else
         join_segment(node, sizes, &invitation);
     /* Everybody has looked; the node uses the segment only where all of it saw the same. */
-    const bool shared = reduce_coll(node->segment != NULL, MPI_MIN, comm, 0) == 1;
+    const bool shared = node_reduce_coll(node->segment != NULL, MPI_MIN, comm, 0) == 1;
     if (node->rank == 0 && node->segment)
         memset(node->segment, 0, sizeof invitation.nonce);
     if (node->rank == 0 && invitation.fd >= 0)
         close((int)invitation.fd);
     if (!shared)
         node_close(node);
+    assert(!shared || node->segment);
     node->promised = node->segment ? node->bytes : 0;
     atomic_fetch_add(&promised, node->promised);
 }
 
-static void count_nodes_coll(struct node *node, MPI_Comm comm)
+static void node_count_coll(struct node *node, MPI_Comm comm)
 {
     const int64_t mine[4] = {node->rank == 0, node->segment ? 0 : 1, node->refused, node->scarce};
     int64_t sum[4] = {0, 1, 0, 0};
@@ -203,11 +204,11 @@ static void count_nodes_coll(struct node *node, MPI_Comm comm)
     node->scarce = sum[3] > 0;
     node->alone = sum[0] == 1 && sum[1] == 0;
     if (node->everywhere && !node->alone)
-        node->choice = (int)reduce_coll(node->choice, MPI_MAX, comm, node->choice);
+        node->choice = (int)node_reduce_coll(node->choice, MPI_MAX, comm, node->choice);
 }
 
 /* Nobody to share with. */
-static void stand_alone(struct node *node, const size_t *sizes, int count)
+static void node_stand_alone(struct node *node, const size_t *sizes, int count)
 {
     for (int i = first_affordable(node, sizes, count); i < count && !node->segment; i++) {
         void *memory = mmap(NULL, sizes[i], PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -241,9 +242,10 @@ static int split_coll(MPI_Comm comm, int comm_rank, MPI_Comm *ret_node)
 
 void node_open_coll(MPI_Comm comm, int comm_rank, int comm_size, const size_t *sizes, int count, struct node *ret_node)
 {
+    assert(comm_rank >= 0 && comm_rank < comm_size && count > 0);
     *ret_node = (struct node){.size = 1, .count = 1, .left = UINT64_MAX};
     if (comm_size == 1) {
-        stand_alone(ret_node, sizes, count);
+        node_stand_alone(ret_node, sizes, count);
         return;
     }
     MPI_Comm node_comm;
@@ -260,7 +262,7 @@ void node_open_coll(MPI_Comm comm, int comm_rank, int comm_size, const size_t *s
     real.Comm_size(node_comm, &ret_node->size);
     share_coll(ret_node, sizes, count, node_comm, comm_rank);
     real.Comm_free(&node_comm);
-    count_nodes_coll(ret_node, comm);
+    node_count_coll(ret_node, comm);
 }
 
 void node_close(struct node *node)
@@ -270,6 +272,7 @@ void node_close(struct node *node)
     else if (node->segment)
         munmap(node->segment, node->bytes);
     node->segment = NULL;
+    assert(atomic_load(&promised) >= node->promised);
     atomic_fetch_sub(&promised, node->promised);
     node->promised = 0;
 }

@@ -1,11 +1,13 @@
 #include "mpi/real.h"
 
+#include <assert.h>
 #include <dlfcn.h>
 #include <link.h>
 #include <pthread.h>
 #include <string.h>
 
 struct real real;
+_Thread_local int guard_depth;
 
 static const struct real_entry NAMES[] = {
 #define REAL(name) {"PMPI_" #name, offsetof(struct real, name)},
@@ -32,7 +34,7 @@ static struct {
     int count;
 } loaded;
 
-static int note_mpi(struct dl_phdr_info *object, size_t size, void *unused)
+static int real_note_mpi(struct dl_phdr_info *object, size_t size, void *unused)
 {
     (void)size;
     (void)unused;
@@ -49,7 +51,7 @@ static void *find_apart(const char *name)
     void *found = NULL;
     pthread_mutex_lock(&lock);
     loaded.count = 0;
-    dl_iterate_phdr(note_mpi, NULL);
+    dl_iterate_phdr(real_note_mpi, NULL);
     for (int i = 0; i < loaded.count && !found; i++) {
         void *library = dlopen(loaded.names[i], RTLD_LAZY | RTLD_NOLOAD); /* kept: it must not go away any more */
         found = library ? dlsym(library, name) : NULL;
@@ -75,6 +77,7 @@ static int note_foreign(struct dl_phdr_info *object, size_t size, void *found)
 
 pl_status real_fill(void *table, const struct real_entry *entries, size_t count, struct pl_error *error)
 {
+    assert(table && entries && count > 0);
     for (size_t i = 0; i < count; i++) {
         void *function = real_find(entries[i].name);
         if (!function)
@@ -86,7 +89,7 @@ pl_status real_fill(void *table, const struct real_entry *entries, size_t count,
 
 static struct pl_error load_error;
 
-static void load_once(void)
+static void real_load_once(void)
 {
     bool foreign = false;
     dl_iterate_phdr(note_foreign, &foreign);
@@ -103,7 +106,7 @@ static void load_once(void)
 pl_status real_load(struct pl_error *error)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, load_once);
+    pthread_once(&once, real_load_once);
     if (!real.loaded)
         *error = load_error;
     return real.loaded ? PL_OK : error->status;

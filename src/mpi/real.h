@@ -8,6 +8,7 @@
 
 #include "base/status.h"
 
+#include <assert.h>
 #include <mpi.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -34,5 +35,20 @@ struct real_entry {
     size_t place;
 };
 pl_status real_fill(void *table, const struct real_entry *entries, size_t count, struct pl_error *error);
+
+/* How deep this thread is inside our wrappers: what an MPI-IO does within a call is not the program's communication. */
+extern _Thread_local int guard_depth;
+
+/* True for the outermost wrapper, whose call is the program's own. Every enter needs its leave. */
+static inline int guard_enter(void)
+{
+    return guard_depth++ == 0;
+}
+
+static inline void guard_leave(void)
+{
+    assert(guard_depth > 0);
+    guard_depth--;
+}
 
 #endif

@@ -3,6 +3,7 @@
 #include "mpi/real.h"
 #include "mpi/wait.h"
 
+#include <assert.h>
 #include <pthread.h>
 #include <stdatomic.h>
 
@@ -23,6 +24,7 @@ int service_program_level(void)
 
 void service_begin(struct service *service)
 {
+    assert(service->stop && service->comm != MPI_COMM_NULL);
     pthread_mutex_lock(&lock);
     service->next = services;
     services = service;

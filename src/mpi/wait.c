@@ -2,6 +2,7 @@
 
 #include "mpi/real.h"
 
+#include <assert.h>
 #include <linux/futex.h>
 #include <sched.h>
 #include <sys/syscall.h>
@@ -10,17 +11,17 @@
 
 enum {
     SPINS = 200,          /* about a microsecond: a partner on another core answers within */
-    NAP_FIRST_NS = 20000, /* each nap ends with a poke of MPI, so it may not become long */
+    NAP_FIRST_NS = 20000, /* each nap ends with a progress of MPI, so it may not become long */
     NAP_LONGEST_NS = 500000,
     WATCH_SHORT = 20,     /* turns of watching a bell before sleeping, where others want the core, */
     WATCH_LONG = 500,     /* and where nobody does */
-    BELL_NAP_NS = 200000, /* then MPI is poked again */
+    BELL_NAP_NS = 200000, /* then MPI makes progress again */
     ANSWER_TURNS = 100,   /* an answer from another node takes tens of microseconds */
     ANSWER_NAP_NS = 50000,
     IDLE_NAP_FIRST_NS = 31250, /* doubled up to a millisecond */
 };
 
-static void relax(void)
+static void wait_relax(void)
 {
 #if defined(__x86_64__) || defined(__i386__)
     __builtin_ia32_pause();
@@ -67,7 +68,7 @@ void wait_leave(void)
         set->leave();
 }
 
-void wait_poke(MPI_Comm comm)
+void wait_progress(MPI_Comm comm)
 {
     int found;
     if (comm == MPI_COMM_NULL)
@@ -76,8 +77,9 @@ void wait_poke(MPI_Comm comm)
     real.Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, comm, &found, MPI_STATUS_IGNORE);
 }
 
-static void nap(_Atomic uint32_t *word, uint32_t seen, long nap_ns)
+static void wait_nap(_Atomic uint32_t *word, uint32_t seen, long nap_ns)
 {
+    assert(nap_ns > 0 && nap_ns < 1000000000);
     const struct timespec time = {.tv_nsec = nap_ns};
     if (word)
         syscall(SYS_futex, (uint32_t *)word, FUTEX_WAIT, seen, &time, NULL, 0);
@@ -90,14 +92,14 @@ void wait_until(wait_ready *ready, void *arg, _Atomic uint32_t *word, MPI_Comm c
     for (int i = 0; i < SPINS; i++) {
         if (ready(arg))
             return;
-        relax();
+        wait_relax();
     }
     for (long nap_ns = NAP_FIRST_NS;; nap_ns = nap_ns * 2 < NAP_LONGEST_NS ? nap_ns * 2 : NAP_LONGEST_NS) {
         const uint32_t seen = word ? atomic_load(word) : 0; /* before looking: a change after it is not slept through */
         if (ready(arg))
             return;
-        wait_poke(comm);
-        nap(word, seen, nap_ns);
+        wait_progress(comm);
+        wait_nap(word, seen, nap_ns);
     }
 }
 
@@ -126,27 +128,27 @@ void wait_change_core(void)
         sched_setaffinity(0, sizeof allowed, &allowed);
 }
 
-static bool watch(struct wait_bell *bell, uint32_t heard, int turns)
+static bool wait_watch(struct wait_bell *bell, uint32_t heard, int turns)
 {
     for (int i = 0; i < turns; i++) {
         if (atomic_load_explicit(&bell->rings, memory_order_relaxed) != heard)
             return true;
-        relax();
+        wait_relax();
     }
     return false;
 }
 
 void wait_bell_listen(struct wait_bell *bell, uint32_t heard, bool crowded, MPI_Comm comm)
 {
-    if (watch(bell, heard, crowded ? WATCH_SHORT : WATCH_LONG))
+    if (wait_watch(bell, heard, crowded ? WATCH_SHORT : WATCH_LONG))
         return;
-    wait_poke(comm);
+    wait_progress(comm);
     if (!crowded) {
         sched_yield();
         return;
     }
     atomic_fetch_add(&bell->sleepers, 1);
-    nap(&bell->rings, heard, BELL_NAP_NS);
+    wait_nap(&bell->rings, heard, BELL_NAP_NS);
     atomic_fetch_sub(&bell->sleepers, 1);
 }
 
@@ -161,14 +163,15 @@ int wait_request(MPI_Request *request)
 
 int wait_answer(int count, MPI_Request *requests, MPI_Comm comm)
 {
+    assert(count > 0 && count <= WAIT_ANSWERS_MAX);
     MPI_Status statuses[WAIT_ANSWERS_MAX];
     int done = 0, code;
     for (int turn = 0; (code = real.Testall(count, requests, &done, statuses)) == MPI_SUCCESS && !done;) {
-        wait_poke(comm);
+        wait_progress(comm);
         if (turn++ < ANSWER_TURNS)
             sched_yield();
         else
-            nap(NULL, 0, ANSWER_NAP_NS);
+            wait_nap(NULL, 0, ANSWER_NAP_NS);
         turn = turn < ANSWER_TURNS ? turn : ANSWER_TURNS;
     }
     return code;
@@ -176,10 +179,11 @@ int wait_answer(int count, MPI_Request *requests, MPI_Comm comm)
 
 void wait_idle(int *idle, _Atomic uint32_t *word, uint32_t seen)
 {
+    assert(*idle >= 0 && *idle <= WAIT_IDLE_LONGEST);
     if (*idle < WAIT_IDLE_TURNS)
         sched_yield();
     else
-        nap(word, seen, (long)IDLE_NAP_FIRST_NS << (*idle - WAIT_IDLE_TURNS));
+        wait_nap(word, seen, (long)IDLE_NAP_FIRST_NS << (*idle - WAIT_IDLE_TURNS));
     if (*idle < WAIT_IDLE_LONGEST)
         ++*idle;
 }
@@ -190,5 +194,5 @@ void wait_turn(struct wait_pace *pace)
     if (++pace->idle > SPINS)
         sched_yield();
     else
-        relax();
+        wait_relax();
 }

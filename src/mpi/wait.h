@@ -1,7 +1,8 @@
 /* Waiting for something outside of MPI (a flag in shared memory, a lock of the file system) without stopping MPI.
  *
  * A rank that sleeps on a flag while a message of its own is still under way can keep its partner waiting for ever:
- * most MPIs move messages only inside of calls. Every wait of ours goes through here; it pokes the MPI in between. */
+ * most MPIs move messages only inside of calls. Every wait of ours goes through here; it lets the MPI make progress in
+ * between. */
 #ifndef PIOLET_MPI_WAIT_H
 #define PIOLET_MPI_WAIT_H
 
@@ -14,7 +15,7 @@
 typedef bool wait_ready(void *arg);
 
 /* Waits until ready(arg). `word`: the futex that its change wakes, or NULL to look again after a nap.
- * `comm`: a communicator of ours to poke MPI with, or MPI_COMM_NULL where the thread may not call MPI. */
+ * `comm`: a communicator of ours to make MPI progress with, or MPI_COMM_NULL where the thread may not call MPI. */
 void wait_until(wait_ready *ready, void *arg, _Atomic uint32_t *word, MPI_Comm comm);
 
 /* A bell in shared memory: whoever changes something that others wait for rings it. */
@@ -51,7 +52,7 @@ void wait_enter(void);
 void wait_leave(void);
 
 /* Keeps MPI and the pending operations going once; nothing where `comm` is MPI_COMM_NULL. */
-void wait_poke(MPI_Comm comm);
+void wait_progress(MPI_Comm comm);
 
 /* Waits for a request; MPI's code. */
 int wait_request(MPI_Request *request);

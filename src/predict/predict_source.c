@@ -1,30 +1,278 @@
-/* Reads characterisations: b_eff_io by type, the Parallel I/O Test Suite by test, and device peaks. */
 #include "predict/predict_source.h"
 
 #include "base/units.h"
+#include "bench/beffio/beffio.h"
+#include "bench/bench.h"
+#include "bench/peak/peak.h"
+#include "lab/result/analysis_select.h"
+#include "predict/predict.h"
 
+#include <assert.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+/* ---- curves ---- */
+
+void predict_curve_clear(struct predict_curve *curve)
+{
+    free(curve->points);
+    *curve = (struct predict_curve){0};
+}
+
+static void curve_join_point(struct predict_point *point, double bytes_per_s, enum predict_join join)
+{
+    assert(point->samples > 0 && bytes_per_s > 0);
+    point->samples++;
+    if (join == PREDICT_HIGHEST)
+        point->bytes_per_s = fmax(point->bytes_per_s, bytes_per_s);
+    else
+        point->bytes_per_s += (bytes_per_s - point->bytes_per_s) / point->samples;
+}
+
+bool predict_curve_add(struct predict_curve *curve, double bytes, double bytes_per_s, enum predict_join join)
+{
+    size_t at = 0;
+    if (!(bytes > 0) || !(bytes_per_s > 0) || !isfinite(bytes_per_s))
+        return true;
+    while (at < curve->count && curve->points[at].bytes < bytes)
+        at++;
+    if (at < curve->count && curve->points[at].bytes == bytes) {
+        curve_join_point(&curve->points[at], bytes_per_s, join);
+        return true;
+    }
+    struct predict_point *points = realloc(curve->points, (curve->count + 1) * sizeof *points);
+    if (!points)
+        return false;
+    memmove(points + at + 1, points + at, (curve->count - at) * sizeof *points);
+    points[at] = (struct predict_point){bytes, bytes_per_s, 1};
+    curve->points = points;
+    curve->count++;
+    assert((at == 0 || points[at - 1].bytes < bytes) && (at + 1 == curve->count || bytes < points[at + 1].bytes));
+    return true;
+}
+
+double predict_curve_at(const struct predict_curve *curve, double bytes, enum predict_range *ret_range)
+{
+    const struct predict_point *points = curve->points;
+    size_t after = 0;
+    *ret_range = PREDICT_INSIDE;
+    if (curve->count == 0)
+        return NAN;
+    while (after < curve->count && points[after].bytes < bytes)
+        after++;
+    if (after < curve->count && points[after].bytes == bytes)
+        return points[after].bytes_per_s;
+    if (after == 0 || after == curve->count) {
+        *ret_range = after ? PREDICT_ABOVE : PREDICT_BELOW;
+        return points[after ? after - 1 : 0].bytes_per_s;
+    }
+    const struct predict_point low = points[after - 1], high = points[after];
+    assert(low.bytes < bytes && bytes < high.bytes);
+    const double part = log(bytes / low.bytes) / log(high.bytes / low.bytes);
+    return low.bytes_per_s * pow(high.bytes_per_s / low.bytes_per_s, part);
+}
+
+/* ---- device peaks ---- */
+
+/* BW_PK: what the devices give for the request size and access mode of a phase, summed over I/O nodes (eq. 3, 4). */
+
+/* ---- reading ---- */
+
+static struct predict_node *predict_peak_node_of(struct predict_peaks *peaks, const char *name, const char *on)
+{
+    for (int i = 0; i < peaks->count; i++)
+        if (strcmp(peaks->nodes[i].name, name) == 0 && strcmp(peaks->nodes[i].on, on) == 0)
+            return &peaks->nodes[i];
+    struct predict_node *nodes = realloc(peaks->nodes, (size_t)(peaks->count + 1) * sizeof *nodes);
+    if (!nodes)
+        return NULL;
+    peaks->nodes = nodes;
+    nodes += peaks->count;
+    *nodes = (struct predict_node){.name = text_dup(name), .on = text_dup(on)};
+    if (!nodes->name || !nodes->on) {
+        free(nodes->name);
+        free(nodes->on);
+        return NULL;
+    }
+    peaks->count++;
+    return nodes;
+}
+
+static int predict_peak_order_of(const char *access)
+{
+    for (int order = 0; access && order < PREDICT_ORDERS; order++)
+        if (strcmp(access, model_order_word((enum model_order)order)) == 0)
+            return order;
+    return -1;
+}
+
+/* Sets of metadata operations and failed ones are passed over. */
+static bool predict_peak_take_set(struct predict_node *node, const struct blockfile_set *set)
+{
+    const char *operation = blockfile_param_of(set, "operation");
+    const char *request = blockfile_param_of(set, "request_bytes"), *bytes = blockfile_param_of(set, "bytes");
+    const int order = predict_peak_order_of(blockfile_param_of(set, "access"));
+    int64_t request_bytes, moved_bytes;
+    const bool writes = operation && strcmp(operation, "write") == 0;
+    if (!operation || (!writes && strcmp(operation, "read") != 0) || order < 0 || set->error_count > 0 || !request ||
+        !bytes || !units_parse_int(request, 1, INT64_MAX, &request_bytes) ||
+        !units_parse_int(bytes, 1, INT64_MAX, &moved_bytes))
+        return true;
+    const double rate = predict_bandwidth((double)moved_bytes,
+                                          analysis_slowest_ns(set, writes ? "write_time" : "read_time"));
+    return predict_curve_add(&node->curves[writes ? PREDICT_WRITE : PREDICT_READ][order], (double)request_bytes, rate,
+                             PREDICT_HIGHEST);
+}
+
+/* Takes the Peak blocks of a file; *peaks is made where it is NULL. */
+static pl_status predict_peaks_read(struct predict_peaks **peaks, const struct blockfile *file, int *ret_count,
+                                    struct pl_error *error)
+{
+    for (size_t i = 0; i < file->block_count; i++) {
+        const struct blockfile_block *block = &file->blocks[i];
+        const char *name = blockfile_fact_of(block, "io_node"), *on = blockfile_input_of(block, "on");
+        if (strcmp(block->class_name, PEAK_CLASS) != 0)
+            continue;
+        if (!*peaks)
+            *peaks = calloc(1, sizeof **peaks);
+        struct predict_node *node = *peaks ? predict_peak_node_of(*peaks, name ? name : "", on ? on : "") : NULL;
+        bool ok = node != NULL;
+        for (size_t s = 0; s < block->set_count && ok; s++)
+            ok = predict_peak_take_set(node, &block->sets[s]);
+        if (!ok)
+            return pl_fail(error, PL_E_NOMEM, "not enough memory for the peaks in '%s'", file->path);
+        ++*ret_count;
+    }
+    return PL_OK;
+}
+
+pl_status predict_read_peak(struct prediction *prediction, const struct blockfile *file, int *ret_count,
+                            struct pl_error *error)
+{
+    return predict_peaks_read(&prediction->peaks, file, ret_count, error);
+}
+
+void predict_peaks_free(struct predict_peaks *peaks)
+{
+    for (int i = 0; peaks && i < peaks->count; i++) {
+        for (int direction = 0; direction < PREDICT_DIRECTIONS; direction++)
+            for (int order = 0; order < PREDICT_ORDERS; order++)
+                predict_curve_clear(&peaks->nodes[i].curves[direction][order]);
+        free(peaks->nodes[i].name);
+        free(peaks->nodes[i].on);
+    }
+    if (peaks)
+        free(peaks->nodes);
+    free(peaks);
+}
+
+/* ---- looking up ---- */
+
+struct predict_peak_rate predict_peaks_at(const struct predict_peaks *peaks, const char *on,
+                                          enum predict_direction direction, enum model_order order, double bytes)
+{
+    struct predict_peak_rate sum = {.bytes_per_s = NAN};
+    for (int i = 0; peaks && i < peaks->count; i++) {
+        const struct predict_node *node = &peaks->nodes[i];
+        const struct predict_curve *curve = &node->curves[direction][order];
+        enum predict_range range;
+        if (on && strcmp(node->on, on) != 0)
+            continue;
+        const bool other = curve->count == 0;
+        if (other)
+            curve = &node->curves[direction][MODEL_SEQUENTIAL];
+        const double rate = predict_curve_at(curve, bytes, &range);
+        if (isnan(rate))
+            continue;
+        sum.bytes_per_s = rate + (isnan(sum.bytes_per_s) ? 0 : sum.bytes_per_s);
+        sum.other_access |= other;
+        if (range != PREDICT_INSIDE)
+            sum.range = range;
+    }
+    return sum;
+}
+
+static bool predict_peak_is_measured(const struct predict_peaks *peaks, const char *on)
+{
+    for (int i = 0; peaks && i < peaks->count; i++)
+        if (strcmp(peaks->nodes[i].on, on) == 0)
+            return true;
+    return false;
+}
+
+bool predict_peak_is_behind(const struct prediction *prediction, const char *on)
+{
+    if (!prediction->peaks || (on && predict_peak_is_measured(prediction->peaks, on)))
+        return false;
+    for (int i = 0; i < prediction->configuration_count; i++)
+        if (prediction->configurations[i].on &&
+            predict_peak_is_measured(prediction->peaks, prediction->configurations[i].on))
+            return false;
+    return true;
+}
+
+/* Peaks of the configuration's own directory. Where there is none, those that belong to no configuration: they are of
+ * the disks of I/O nodes, behind a parallel file system. */
+static struct predict_peak_rate predict_peak_rate_of(const struct prediction *prediction, const char *on,
+                                                     enum predict_direction direction, enum model_order order,
+                                                     double bytes)
+{
+    if (on && predict_peak_is_measured(prediction->peaks, on))
+        return predict_peaks_at(prediction->peaks, on, direction, order, bytes);
+    if (predict_peak_is_behind(prediction, on))
+        return predict_peaks_at(prediction->peaks, NULL, direction, order, bytes);
+    return (struct predict_peak_rate){.bytes_per_s = NAN};
+}
+
+struct predict_usage predict_peak_of(const struct prediction *prediction, const struct predict_configuration *on,
+                                     const struct predict_phase *phase)
+{
+    struct predict_usage usage = {.peak = NAN, .plain = NAN, .percent = NAN};
+    struct predict_peak_rate rates[PREDICT_DIRECTIONS];
+    for (int i = 0; i < PREDICT_DIRECTIONS; i++) {
+        const struct predict_access *access = &phase->access[i];
+        rates[i] = predict_peak_rate_of(prediction, on->on, (enum predict_direction)i, phase->order,
+                                        (double)access->request);
+        if (access->bytes == 0)
+            continue;
+        usage.other_access |= rates[i].other_access;
+        if (rates[i].range != PREDICT_INSIDE)
+            usage.range = rates[i].range;
+        usage.peak = usage.plain = rates[i].bytes_per_s;
+    }
+    const struct predict_access *w = &phase->access[PREDICT_WRITE], *r = &phase->access[PREDICT_READ];
+    if (w->bytes > 0 && r->bytes > 0) {
+        usage.peak = predict_harmonic((double)w->bytes, rates[PREDICT_WRITE].bytes_per_s, (double)r->bytes,
+                                      rates[PREDICT_READ].bytes_per_s);
+        usage.plain = (rates[PREDICT_WRITE].bytes_per_s + rates[PREDICT_READ].bytes_per_s) / 2;
+    }
+    return usage;
+}
+
+/* ---- sources ---- */
+
+/* Reads characterisations: b_eff_io by type, the Parallel I/O Test Suite by test, and device peaks. */
+
 enum { NAME_MAX_CHARS = 200 };
 
-static bool param_int(const struct blockfile_set *set, const char *key, int64_t *ret_value)
+static bool source_param_int(const struct blockfile_set *set, const char *key, int64_t *ret_value)
 {
     const char *text = blockfile_param_of(set, key);
     return text && units_parse_int(text, 1, INT64_MAX, ret_value);
 }
 
-static bool param_is(const struct blockfile_set *set, const char *key, const char *value)
+static bool source_param_is(const struct blockfile_set *set, const char *key, const char *value)
 {
     const char *text = blockfile_param_of(set, key);
     return text && strcmp(text, value) == 0;
 }
 
 /* Adds a point to the curve of this name, which is made from `like` if it is not there. */
-static bool add_point(struct predict_sources *sources, const char *name, const struct predict_source *like,
-                      double bytes, double rate)
+static bool source_add_point(struct predict_sources *sources, const char *name, const struct predict_source *like,
+                             double bytes, double rate)
 {
     int i = 0;
     while (i < sources->count && strcmp(sources->list[i].name, name) != 0)
@@ -44,7 +292,7 @@ static bool add_point(struct predict_sources *sources, const char *name, const s
 
 /* ---- b_eff_io ---- */
 
-static bool take_beffio(struct predict_sources *sources, const struct blockfile_set *set)
+static bool source_take_beffio(struct predict_sources *sources, const struct blockfile_set *set)
 {
     static const char *const TYPES[] = {"scattered collective", "shared pointer", "separate files", "segmented",
                                         "segmented collective", "random"};
@@ -52,8 +300,8 @@ static bool take_beffio(struct predict_sources *sources, const struct blockfile_
     int64_t type, chunk, bytes, time_ns, partition;
     char name[NAME_MAX_CHARS];
     if (!type_text || !method || set->error_count > 0 || !units_parse_int(type_text, 0, 5, &type) ||
-        !param_int(set, "chunk_bytes", &chunk) || !param_int(set, "bytes", &bytes) ||
-        !param_int(set, "time_ns", &time_ns) || !param_int(set, "partition", &partition))
+        !source_param_int(set, "chunk_bytes", &chunk) || !source_param_int(set, "bytes", &bytes) ||
+        !source_param_int(set, "time_ns", &time_ns) || !source_param_int(set, "partition", &partition))
         return true; /* a set that says nothing on a rate */
     struct predict_source source = {.direction = strcmp(method, "read") == 0 ? PREDICT_READ : PREDICT_WRITE,
                                     .pattern = {.collective = type == 0 || type == 1 || type == 4,
@@ -66,7 +314,7 @@ static bool take_beffio(struct predict_sources *sources, const struct blockfile_
                                     .by_piece = type == 0};
     snprintf(name, sizeof name, "b_eff_io type %" PRId64 " (%s), %s, %" PRId64 " process%s", type, TYPES[type], method,
              partition, partition == 1 ? "" : "es");
-    return add_point(sources, name, &source, (double)chunk, predict_bandwidth((double)bytes, (double)time_ns));
+    return source_add_point(sources, name, &source, (double)chunk, predict_bandwidth((double)bytes, (double)time_ns));
 }
 
 /* ---- Parallel I/O Test Suite ---- */
@@ -75,7 +323,7 @@ struct sums {
     int64_t ns;
 };
 
-static void add_values(void *context, int64_t first, const int64_t *values, size_t count)
+static void source_add_values(void *context, int64_t first, const int64_t *values, size_t count)
 {
     struct sums *sums = context;
     (void)first;
@@ -84,15 +332,15 @@ static void add_values(void *context, int64_t first, const int64_t *values, size
 }
 
 /* Bytes of all ranks over the time of the slowest one, as 'piolet analyze allav' has it. */
-static pl_status rate_of(struct blockfile *file, const struct blockfile_set *set, const char *key, int64_t block_bytes,
-                         double *ret_rate, struct pl_error *error)
+static pl_status source_rate_of(struct blockfile *file, const struct blockfile_set *set, const char *key,
+                                int64_t block_bytes, double *ret_rate, struct pl_error *error)
 {
     int64_t slowest = 0, operations = 0;
     for (size_t i = 0; i < set->series_count; i++) {
         struct sums sums = {0};
         if (strcmp(set->series[i].key, key) != 0 || set->series[i].count == 0)
             continue;
-        const pl_status status = blockfile_stream(file, &set->series[i], add_values, &sums, error);
+        const pl_status status = blockfile_stream(file, &set->series[i], source_add_values, &sums, error);
         if (status != PL_OK)
             return status;
         operations += set->series[i].count;
@@ -103,24 +351,25 @@ static pl_status rate_of(struct blockfile *file, const struct blockfile_set *set
     return PL_OK;
 }
 
-static pl_status take_lowlevel(struct predict_sources *sources, struct blockfile *file,
-                               const struct blockfile_block *block, const struct blockfile_set *set,
-                               struct pl_error *error)
+static pl_status source_take_lowlevel(struct predict_sources *sources, struct blockfile *file,
+                                      const struct blockfile_block *block, const struct blockfile_set *set,
+                                      struct pl_error *error)
 {
     const bool multiple = strcmp(block->testname, "multiple") == 0;
-    const bool collective = param_is(set, "collective", "true") || param_is(set, "collective", "yes");
-    const bool segmented = param_is(set, "layout", "segmented");
+    const bool collective = source_param_is(set, "collective", "true") || source_param_is(set, "collective", "yes");
+    const bool segmented = source_param_is(set, "layout", "segmented");
     const char *nprocs = blockfile_fact_of(block, "nprocs");
     int64_t processes = 1, block_bytes, file_bytes;
     if ((!multiple && strcmp(block->testname, "single") != 0) || set->error_count > 0 ||
-        !param_int(set, "blocksize_bytes", &block_bytes) || !param_int(set, "filesize_bytes", &file_bytes) ||
+        !source_param_int(set, "blocksize_bytes", &block_bytes) ||
+        !source_param_int(set, "filesize_bytes", &file_bytes) ||
         (multiple && (!nprocs || !units_parse_int(nprocs, 1, INT32_MAX, &processes))))
         return PL_OK;
     for (int direction = 0; direction < PREDICT_DIRECTIONS; direction++) {
         const bool reads = direction == PREDICT_READ;
         char name[NAME_MAX_CHARS], size[UNITS_TEXT_MAX];
         double rate;
-        const pl_status status = rate_of(file, set, reads ? "r" : "w", block_bytes, &rate, error);
+        const pl_status status = source_rate_of(file, set, reads ? "r" : "w", block_bytes, &rate, error);
         if (status != PL_OK)
             return status;
         const struct predict_source source = {.direction = (enum predict_direction)direction,
@@ -131,7 +380,7 @@ static pl_status take_lowlevel(struct predict_sources *sources, struct blockfile
         snprintf(name, sizeof name, "test %s%s%s, %s, %" PRId64 " process%s, file of %s", block->testname,
                  multiple ? (segmented ? " segmented" : " in turns") : "", collective ? " collective" : "",
                  reads ? "read" : "write", processes, processes == 1 ? "" : "es", units_bytes(file_bytes, size));
-        if (rate > 0 && !add_point(sources, name, &source, (double)block_bytes, rate))
+        if (rate > 0 && !source_add_point(sources, name, &source, (double)block_bytes, rate))
             return pl_fail(error, PL_E_NOMEM, "not enough memory for '%s'", file->path);
     }
     return PL_OK;
@@ -140,8 +389,8 @@ static pl_status take_lowlevel(struct predict_sources *sources, struct blockfile
 /* ---- files ---- */
 
 /* Files of two systems in one estimate are most likely a mistake. */
-static bool check_place(struct prediction *prediction, const struct blockfile *file,
-                        const struct blockfile_block *block)
+static bool source_check_place(struct prediction *prediction, const struct blockfile *file,
+                               const struct blockfile_block *block)
 {
     struct predict_sources *sources = prediction->sources;
     const char *host = blockfile_fact_of(block, "hostname"), *filesystem = blockfile_fact_of(block, "filesystem");
@@ -157,16 +406,22 @@ static bool check_place(struct prediction *prediction, const struct blockfile *f
     return sources->place != NULL;
 }
 
-static pl_status take_block(struct prediction *prediction, struct blockfile *file, const struct blockfile_block *block,
-                            struct pl_error *error)
+/* Low-level tests are the first class of the suite. */
+static bool source_is_lowlevel(const struct blockfile_block *block)
 {
-    pl_status status = check_place(prediction, file, block)
+    return strcmp(block->class_name, bench_find("run")->classes[0]) == 0;
+}
+
+static pl_status source_take_block(struct prediction *prediction, struct blockfile *file,
+                                   const struct blockfile_block *block, struct pl_error *error)
+{
+    pl_status status = source_check_place(prediction, file, block)
                            ? PL_OK
                            : pl_fail(error, PL_E_NOMEM, "not enough memory for '%s'", file->path);
     for (size_t i = 0; i < block->set_count && status == PL_OK; i++) {
-        if (strcmp(block->class_name, "Lowlevel") == 0)
-            status = take_lowlevel(prediction->sources, file, block, &block->sets[i], error);
-        else if (!take_beffio(prediction->sources, &block->sets[i]))
+        if (source_is_lowlevel(block))
+            status = source_take_lowlevel(prediction->sources, file, block, &block->sets[i], error);
+        else if (!source_take_beffio(prediction->sources, &block->sets[i]))
             status = pl_fail(error, PL_E_NOMEM, "not enough memory for '%s'", file->path);
     }
     return status;
@@ -179,9 +434,9 @@ pl_status predict_read_sources(struct prediction *prediction, struct blockfile *
         return pl_fail(error, PL_E_NOMEM, "not enough memory for '%s'", file->path);
     for (size_t i = 0; i < file->block_count; i++) {
         const struct blockfile_block *block = &file->blocks[i];
-        if (strcmp(block->class_name, "beffio") != 0 && strcmp(block->class_name, "Lowlevel") != 0)
+        if (strcmp(block->class_name, BEFFIO_CLASS) != 0 && !source_is_lowlevel(block))
             continue;
-        const pl_status status = take_block(prediction, file, block, error);
+        const pl_status status = source_take_block(prediction, file, block, error);
         if (status != PL_OK)
             return status;
         ++*ret_count;

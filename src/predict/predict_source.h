@@ -1,8 +1,43 @@
-/* Inside of src/predict: what stored characterisations of a system tell, as curves of patterns. */
+/* Inside of src/predict: pieces of types, device peaks, characterisations of a system. */
 #ifndef PIOLET_PREDICT_SOURCE_H
 #define PIOLET_PREDICT_SOURCE_H
 
-#include "predict/predict_peak.h"
+#include "model/model.h"
+#include "predict/predict.h"
+
+/* How many bytes lie together in a file through a view: the piece that a disk sees of a scattered request. Pure.
+ * Of a type as traces write it, for example "vector(3,2,5,MPI_DOUBLE)": 16. For blocks of different lengths it is their
+ * mean. 0: not known. */
+int64_t predict_piece_bytes(const char *type);
+
+/* ---- device peaks by I/O node ---- */
+
+enum { PREDICT_ORDERS = MODEL_RANDOM + 1 };
+
+struct predict_node {
+    char *name, *on; /* of the I/O node; the directory that was measured */
+    struct predict_curve curves[PREDICT_DIRECTIONS][PREDICT_ORDERS];
+};
+
+struct predict_peaks {
+    struct predict_node *nodes; /* owned */
+    int count;
+};
+
+struct predict_peak_rate {
+    double bytes_per_s; /* NaN: not measured */
+    bool other_access;
+    enum predict_range range;
+};
+
+/* The sum over the I/O nodes (eq. 4) that were measured in `on`; NULL: over all. */
+struct predict_peak_rate predict_peaks_at(const struct predict_peaks *peaks, const char *on,
+                                          enum predict_direction direction, enum model_order order, double bytes);
+
+/* Peaks were measured in no directory of a configuration: they are taken for the I/O nodes behind all of them. */
+bool predict_peak_is_behind(const struct prediction *prediction, const char *on);
+
+/* Inside of src/predict: what stored characterisations of a system tell, as curves of patterns. */
 
 /* How processes access a file: what a characterisation measured, and what a phase does. */
 struct predict_pattern {

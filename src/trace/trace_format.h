@@ -51,10 +51,11 @@
 
 #include "base/text.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #define TRACE_FIRST_LINE        "piolet-trace 3\n"
-#define TRACE_FIRST_LINE_FOLDED "piolet-trace 4\n" /* trace_record.h */
+#define TRACE_FIRST_LINE_FOLDED "piolet-trace 5\n" /* trace_record.h; 4 had no lists of sizes */
 #define TRACE_COLUMNS                                                                                                  \
     "sequence function file class who how position offset byte count type_bytes asked done begin_ns end_ns code"
 
@@ -70,6 +71,7 @@ struct trace_call {
     int64_t offset, byte, count, type_bytes, asked, done; /* -1: none, or not known */
     int64_t begin_ns, end_ns;
     int64_t gap_ns; /* computing before it; not in its line: it follows from the line before */
+    int64_t fresh;  /* bytes of its buffer that the program had never touched before; in its line as a field */
     int file;
     int code;
 };
@@ -91,5 +93,17 @@ void trace_add_fact(struct text *text, const char *key, const char *value);
 
 /* Closes the lines that stand in `text` from byte `from` on: "end-WHAT LINES HASH". */
 void trace_add_end(struct text *text, size_t from, const char *what);
+
+/* Fields, read again. One field at *at, which is moved behind it; false at the end. Quotes are taken away and escapes
+ * undone. */
+struct trace_field {
+    char *key, *value; /* owned: trace_field_clear() */
+};
+bool trace_field_next(const char **at, struct trace_field *ret_field);
+void trace_field_clear(struct trace_field *field);
+
+/* The value of a key (caller frees), or NULL. */
+char *trace_detail_text(const char *detail, const char *key);
+int64_t trace_detail_number(const char *detail, const char *key, int64_t otherwise);
 
 #endif

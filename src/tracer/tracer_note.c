@@ -2,11 +2,12 @@
 #include "mpi/real.h"
 #include "tracer/tracer.h"
 
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 
 /* The real function has looked at the datatype and found no fault with it. */
-static bool type_was_taken(int code)
+static bool note_type_was_taken(int code)
 {
     int class;
     if (code == MPI_SUCCESS)
@@ -17,7 +18,7 @@ static bool type_was_taken(int code)
            class == MPI_ERR_ACCESS;
 }
 
-static int64_t type_bytes(MPI_Datatype type)
+static int64_t note_type_bytes(MPI_Datatype type)
 {
     MPI_Count bytes;
     return real.Type_size_x(type, &bytes) == MPI_SUCCESS && bytes >= 0 ? bytes : -1;
@@ -25,7 +26,7 @@ static int64_t type_bytes(MPI_Datatype type)
 
 /* The individual pointer goes behind what was asked for, at once also where the access takes its time. How far it went
  * with less than that, or with an error, is asked for at the next access. */
-static void move_pointer(struct tracer_scope *scope)
+static void note_move_pointer(struct tracer_scope *scope)
 {
     struct tracer_file *file = scope->file;
     if (!file || scope->site->place != TRACER_INDIVIDUAL)
@@ -39,17 +40,29 @@ static void move_pointer(struct tracer_scope *scope)
 void tracer_note_access(struct tracer_scope *scope, const void *buffer, MPI_Datatype type)
 {
     struct trace_call *call = &scope->call;
-    if (type_was_taken(call->code) && type != MPI_DATATYPE_NULL) {
-        call->type_bytes = type_bytes(type);
+    const char *field = NULL;
+    if (note_type_was_taken(call->code) && type != MPI_DATATYPE_NULL) {
+        call->type_bytes = tracer_memory_look(buffer, type, call->count, &field);
         if (call->type_bytes >= 0 && __builtin_mul_overflow(call->count, call->type_bytes, &call->asked))
             call->asked = -1;
     }
-    if (call->code == MPI_SUCCESS && call->asked > 0)
-        scope->constant = tracer_memory_field(buffer, type, call->count);
-    move_pointer(scope);
+    if (call->code == MPI_SUCCESS && call->type_bytes > 0) {
+        const int64_t bytes = call->type_bytes < 1 << 20 ? call->type_bytes : 1 << 20;
+        if (atomic_load_explicit(&scope->site->element_bytes, memory_order_relaxed) != bytes)
+            atomic_store_explicit(&scope->site->element_bytes, bytes, memory_order_relaxed);
+        if (atomic_load_explicit(&scope->site->element, memory_order_relaxed) != type)
+            atomic_store_explicit(&scope->site->element, type, memory_order_relaxed);
+    }
+    if (call->code == MPI_SUCCESS && call->asked > 0) {
+        const double share = tracer_fresh_share(scope);
+        if (share > 0)
+            call->fresh = (int64_t)(share * (double)call->asked + 0.5);
+        scope->constant = field;
+    }
+    note_move_pointer(scope);
 }
 
-void tracer_note_status(struct tracer_scope *scope, const MPI_Status *status)
+void tracer_note_status_now(struct tracer_scope *scope, const MPI_Status *status)
 {
     const bool moves = scope->file && scope->site->place == TRACER_INDIVIDUAL && scope->site->reads;
     MPI_Count bytes;
@@ -110,8 +123,10 @@ void tracer_note_open(struct tracer_scope *scope, MPI_Comm comm, const char *nam
     tracer_note_text(scope, "name", name);
     tracer_note_int(scope, "amode", amode);
     if (scope->call.code == MPI_SUCCESS) {
-        const struct tracer_file *file = tracer_file_add(handle, amode);
+        struct tracer_file *file = tracer_file_add(handle, amode);
         int ranks;
+        if (file)
+            file->name = strdup(name);
         scope->call.file = file ? file->id : 0;
         if (real.Comm_size(comm, &ranks) == MPI_SUCCESS)
             tracer_note_int(scope, "ranks", ranks);
@@ -128,7 +143,7 @@ void tracer_note_view(struct tracer_scope *scope, MPI_Offset disp, MPI_Datatype 
     tracer_note_int(scope, "disp", disp);
     if (scope->call.code == MPI_SUCCESS) {
         MPI_Count bound, extent;
-        const int64_t etype_bytes = type_bytes(etype), filetype_bytes = type_bytes(filetype);
+        const int64_t etype_bytes = note_type_bytes(etype), filetype_bytes = note_type_bytes(filetype);
         tracer_note_int(scope, "etype_bytes", etype_bytes);
         tracer_note_int(scope, "filetype_bytes", filetype_bytes);
         if (real.Type_get_extent_x(filetype, &bound, &extent) == MPI_SUCCESS)
@@ -149,7 +164,7 @@ void tracer_note_view(struct tracer_scope *scope, MPI_Offset disp, MPI_Datatype 
     text_clear(&made[1]);
 }
 
-static const char *whence_field(int whence)
+static const char *note_whence_field(int whence)
 {
     static const char set[] = " whence=\"set\"", cur[] = " whence=\"cur\"", end[] = " whence=\"end\"";
     return whence == MPI_SEEK_SET ? set : whence == MPI_SEEK_CUR ? cur : whence == MPI_SEEK_END ? end : NULL;
@@ -159,9 +174,9 @@ void tracer_note_seek(struct tracer_scope *scope, MPI_Offset offset, int whence)
 {
     tracer_note_value(scope, "offset", offset);
     if (!tracer_log_is_full() && scope->call.code == MPI_SUCCESS)
-        scope->constant = whence_field(whence);
+        scope->constant = note_whence_field(whence);
     else
-        text_add(&scope->fields, whence_field(whence) ? whence_field(whence) : " whence=\"?\"");
+        text_add(&scope->fields, note_whence_field(whence) ? note_whence_field(whence) : " whence=\"?\"");
     const bool is_individual = strcmp(scope->site->function, "MPI_File_seek") == 0;
     if (!scope->file || !is_individual)
         return;
@@ -177,6 +192,8 @@ void tracer_note_seek(struct tracer_scope *scope, MPI_Offset offset, int whence)
 void tracer_note_close(struct tracer_scope *scope)
 {
     scope->flush = true;
-    if (scope->call.code == MPI_SUCCESS && scope->file)
+    if (scope->call.code == MPI_SUCCESS && scope->file) {
+        tracer_log_closing(scope->file->name);
         tracer_file_remove(scope->file);
+    }
 }

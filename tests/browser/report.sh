@@ -2,7 +2,8 @@
 # proves: IOT-30 IOT-31 IOT-32 IOT-33 BIO-9 PHASE-6 PHASE-14
 # The report page in a real browser. Fails when a view is blank or has no caption, table or CSV, when a chosen region has
 # other statistics than its samples in the block file, when zoom, keyboard, dark colours, paper or a phone do not work, when
-# anything is written to the console, when a million samples are not binned, or when text out of a file becomes markup.
+# anything is written to the console, when a million samples are not binned, when text out of a file becomes markup, or when
+# a benchmark that the page has never heard of is not shown by the tables, charts and quantities that it wrote.
 # labels: browser
 # timeout: 300
 source "$(dirname "$0")/../lib.sh"
@@ -43,7 +44,7 @@ expect_exit 0 "$PIOLET" piobench -n 2 -b 1k,4k -s 64k -d CYCLIC -a naive,system,
 expect_exit 0 "$PIOLET" gpfs discontiguous -n 2 -s 64k -r 2 -o gpfs.out
 expect_exit 0 "$PIOLET" trace -n 4 -o trace -- "$PIOLET" btio -c S -d 3 -f b.dat -o btio.out
 expect_exit 0 "$PIOLET" model trace -o btio.model
-node "$SOURCE/tests/browser/fixtures.mjs" "$TMP" || fail "no fixtures"
+node "$SOURCE/tests/browser/fixtures.mjs" "$TMP" "$BINARY/share/piolet/report.html" || fail "no fixtures"
 
 expect_exit 0 "$PIOLET" report low.out kernel.out engine.out beff.out beffio.out piobench.out gpfs.out btio.out btio.model \
     peak.out replay.out prediction.out -o all.html --title 'All <b>views</b>'

@@ -6,6 +6,7 @@
 # needs: $PIOLET, the program
 set -u
 : "${PIOLET:?the path of the program piolet}"
+golden=$(cd "$(dirname "$0")/../golden/results-0.1.0" && pwd)
 case $PIOLET in */*) PIOLET=$(realpath "$PIOLET") ;; esac
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -168,7 +169,7 @@ narrow() { # no line of out is wider than 80 columns, whatever awk's locale make
 }
 narrow "the table of rawdata"
 awk '$1 == "all" && $2 == "w" { n = $3 } END { exit n != 20 }' out || fail "no line over all processes: $(cat out)"
-has out '  w, all processes: rate'
+has out '  w, all processes: call rate'
 has out '  2 processes, file 2 MB, block 100 kB, collective false'
 run 0 rawdata --set 1 --rank 1 a.pio
 grep -q '^ all' out && fail "one process alone needs no line over all"
@@ -182,7 +183,7 @@ near "mean in JSON" "$(jq "$row.mean_ns" r.json)" 53501 1e-12
 near "median in JSON" "$(jq "$row.median_ns" r.json)" 53001 0.0005
 near "rate in JSON" "$(jq "$row.rate_mb_per_s" r.json)" "$(awk 'BEGIN { print 4e5 * 1e3 / 214004 }')" 1e-5
 near "mean in CSV" "$(awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i } NR == 2 { print $at["mean_ns"] }' r.csv)" 53501 1e-12
-[ "$(awk -F, '{ print NF }' r.csv | sort -u)" = 24 ] || fail "columns of the CSV"
+[ "$(awk -F, '{ print NF }' r.csv | sort -u)" = 25 ] || fail "columns of the CSV"
 
 run 0 rawdata --set 1 --op w --rank 0 --skip 8 --json - a.pio
 [ "$(jq "$row.n" out)" = 2 ] || fail "--skip 8 of 10"
@@ -239,14 +240,14 @@ done
 # every panel says what it shows; sets with other counts have axes of their own
 has rawdata.svg '>multiple independent, file 2 MB, block 100 kB, rank 1<'
 has allav.svg '>multiple independent, 2 processes: write (w)<'
-has distribution.svg '>multiple independent, 2 processes<'
+has distribution.svg '>multiple independent, 2 processes: write (w)<'
 run 0 rawdata -o s.svg s.pio
 grep 'text-anchor="middle" font-size="11"' s.svg >counters # the ticks of the x axes
 [ "$(grep -c '>8<' counters)" = 2 ] || fail "a long set does not have its own counters"
 [ "$(grep -c '>1<' counters)" = 1 ] || fail "a short set does not have its own counters"
 grep -q '\.' <(sed 's/.*>\(.*\)<.*/\1/' counters) && fail "a counter between two operations"
 run 0 allav -o s.svg a.pio s.pio
-has s.svg '>single, 1 of 2 processes<'
+has s.svg '>single, 1 of 2 processes: write (w)<'
 # more than there is room for: repeats go first, and the rest is told
 for _ in 1 2 3 4 5; do cat a.pio; done >many.pio
 run 0 rawdata -o m.svg many.pio
@@ -286,6 +287,16 @@ near "mean of the export" "$(awk -F, '$5 == 1 && $6 == 0 && $7 == "w" && $2 == 1
 cat a.pio | "$PIOLET" analyze export --format csv - >out2 2>err || fail "a pipe as a file"
 cmp -s out1 out2 || fail "a pipe and a file differ"
 
+# Every row has what was set; one header and the same columns for every benchmark.
+run 0 export --format csv "$golden"/{lowlevel,kernel,apps,beff,beffio,piobench,gpfs,peak}.out
+[ "$(grep -c '^file,block,' out)" = 1 ] || fail "not one header"
+sed 's/"[^"]*"/text/g' out | awk -F, 'NR == 1 { columns = NF } NF != columns { bad++ } $11 !~ /^[1-9][0-9]*$/ && NR > 1 { bad++ }
+    END { exit bad > 0 || columns != 14 }' || fail "rows with other columns, or without ranks: $(head -n 3 out)"
+awk -F, '$3 == "Lowlevel" && ($12 !~ /^[0-9]+$/ || $13 !~ /^[0-9]+$/ || $14 !~ "blocksize_bytes=" $13 ";") { exit 1 }' out ||
+    fail "low-level tests: no sizes in each row"
+grep -q 'apps.out,.*,btio,.*,4,829440,17280,class=S; subtype=full; .*filesize_bytes=829440; blocksize_bytes=17280' out ||
+    fail "the settings of an application: $(grep -m1 btio out)"
+
 # ---- damage ----
 
 head -c -40 a.pio >cut.pio
@@ -319,7 +330,7 @@ run 2 rawdata
 run 2 nosuch a.pio
 has err "'nosuch' is not a tool"
 run 2 rawdata --rank 5-2 a.pio
-has err "--rank '5-2'"
+has err "--rank: '5-2'"
 run 2 rawdata --from 5 --to 4 a.pio
 run 2 rawdata --skip -1 a.pio
 run 2 rawdata --block 0 a.pio

@@ -129,10 +129,10 @@ near "bytes of one writing rank" "$(measure write rate_mb_per_s gatherscat2D 100
 has out 'failed: no space left (E_SPACE, rank 1)'
 # what is equal everywhere stands above, what differs has a column; the column of hints has the key as its name
 has out '^  distribution BLOCK,BLOCK, collective, hint cb_nodes 1$'
-has out '^  size   grid cb_buffer_size sets  write     ±  imb   read     ±  imb$'
-has out '^  100x50 2x1  1000              1   2000     - 1.33   8000     - 1.11$'
-grep -Eq '^  100x50 2x1  2000 +2 +1500 +3157 1\.30 +10000 +0\.00 1\.00$' out || fail "the row of the repeats: $(grep 'x50 2x1  2000' out)"
-grep -Eq '^  200x50 1x2  1000 +0 failed$' out || fail "the row of a failed case: $(cat out)"
+grep -Eq '^  size +grid +cb_buffer_size +sets +write +± +imb +read +± +imb' out || fail "the columns: $(cat out)"
+grep -Eq '^  100x50 +2x1 +1000 +1 +2000 +- +1\.33 +8000 +- +1\.11' out || fail "the first row: $(cat out)"
+grep -Eq '^  100x50 +2x1 +2000 +2 +1500 +3157 +1\.30 +10000 +0\.00 +1\.00' out || fail "the row of the repeats: $(grep 'x50 2x1  2000' out)"
+grep -Eq '^  200x50 +1x2 +1000 +0 .*failed$' out || fail "the row of a failed case: $(cat out)"
 csv() { # csv TEST KEY COLUMN: of the first such row
     awk -v test="$1" -v key="$2" -v column="$3" 'NR == 1 { n = split($0, names, ","); next }
         { gsub(/"[^"]*"/, "quoted"); split($0, f, ","); for (i = 1; i <= n; i++) at[names[i]] = f[i] }
@@ -140,7 +140,7 @@ csv() { # csv TEST KEY COLUMN: of the first such row
 }
 near "rate in CSV" "$(csv matrix2D write rate_mb_per_s)" 2000 1e-12
 near "longest time in CSV" "$(csv gatherscat2D gather longest_ns)" 30000 1e-12
-[ "$(sed 's/"[^"]*"/quoted/g' k.csv | awk -F, '{ print NF }' | sort -u)" = 26 ] || fail "columns of the CSV"
+[ "$(sed 's/"[^"]*"/quoted/g' k.csv | awk -F, '{ print NF }' | sort -u)" = 28 ] || fail "columns of the CSV"
 
 # ---- against each other ----
 
@@ -154,8 +154,8 @@ grep -Eq '^ +0\.016 +0\.004 +4\.00$' out || fail "the row of transpose: $(grep -
 [ "$(jq -c '.hint_sweeps[0].cases | length' k.json)" = 2 ] || fail "the sweep of hints"
 [ "$(jq -c '.hint_sweeps[0].best' k.json)" = '{"write":0,"read":1}' ] || fail "best hints: $(jq -c '.hint_sweeps' k.json)"
 has out 'matrix2D, hints side by side'
-grep -Eq '^  write +2000\* +1500$' out || fail "side by side, write: $(grep -A 5 'side by side' out)"
-grep -Eq '^  read +8000 +10000\*$' out || fail "side by side, read: $(grep -A 5 'side by side' out)"
+grep -Eq '^  1000 +2000\* +8000$' out || fail "side by side, write: $(grep -A 7 'side by side' out)"
+grep -Eq '^  2000 +1500 +10000\*$' out || fail "side by side, read: $(grep -A 7 'side by side' out)"
 
 # ---- all times ----
 
@@ -178,7 +178,7 @@ near "rate of u" "$(jq '[.cases[] | .measures[] | select(.key == "u")][0].rate_m
 [ "$(jq '[.cases[] | .measures[] | select(.key == "u")] | length' s.json)" = 1 ] || fail "updates without any"
 near "rate of w" "$(jq '.cases[] | select(.testname == "sharedfp") | .measures[0].rate_mb_per_s' s.json)" 2400 1e-12
 near "records" "$(jq '.cases[] | select(.testname == "sharedfp") | .measures[0].operations' s.json)" 3 1e-12
-grep -Eq ' 1 w +3 +2400 .* 800 B +4 kB$' out || fail "balance: $(cat out)"
+grep -Eq ' 1 +w +3 +2400 .* 800 B +4 kB$' out || fail "balance: $(cat out)"
 has out 'block 8 B-4 kB'
 
 # ---- a kernel without a name here ----
@@ -218,7 +218,7 @@ run 1 kernel --set 6 k.pio
 has err 'every selected set failed'
 run 2 kernel
 run 2 allav --times a.pio
-has err 'belongs to kernel'
+has err 'belongs to .*kernel'
 
 # ---- the other tools ----
 
@@ -244,9 +244,8 @@ done
 echo "end-block 12" >>many.pio
 run 0 kernel -o many.svg many.pio
 narrow "the table of many hints"
-has out '^The plot has no room for:$'
-has out '^  matrix2D, 2 processes: cb_buffer_size [0-9]*$'
-[ "$(grep -c 'processes: cb_buffer_size' many.svg)" = 2 ] || fail "the plot does not name what it leaves out"
+[ "$(grep -c '^The plot has no room for: cb_buffer_size [0-9]*;' out)" = 2 ] || fail "what is left out is not named: $(cat out)"
+has many.svg 'not drawn, but named below the table: 2'
 for file in k.svg many.svg; do
     has $file '</svg>'
     if command -v xmllint >/dev/null; then

@@ -19,14 +19,14 @@ done <<'END'
 '--nosuch' is not an option|--mpiio --nosuch
 --ranks goes with --mpiio|-n 2
 --list goes with --mpiio|--list
---dir goes with --mpiio|--dir .
--n: '0' is not a number from 1 to 64|--mpiio -n 0
--n: 'two' is not a number from 1 to 64|--mpiio -n two
--n: '65' is not a number from 1 to 64|--mpiio -n 65
---limit: '0' is not a number from 1 to 3600|--mpiio --limit 0
+--on goes with --mpiio|--dir .
+--ranks: '0'; allowed: a whole number from 1 to 64|--mpiio -n 0
+--ranks: 'two'; allowed: a whole number from 1 to 64|--mpiio -n two
+--ranks: '65'; allowed: a whole number from 1 to 64|--mpiio -n 65
+--limit: '0'; allowed: a time from 1 s to 3600 s|--mpiio --limit 0
 'nosuch' is no rule|--mpiio --rule nosuch
-the directory is given by --dir, not as '.'|--mpiio .
-the directory is given by --dir, not as 'x'|--mpiio x open-create
+the directory is given by --on, not as '.'|--mpiio .
+the directory is given by --on, not as 'x'|--mpiio x open-create
 needs a value|--mpiio --rule
 END
 expect_exit 1 "$PIOLET" doctor --mpiio --dir ./nosuch

@@ -6,27 +6,19 @@
 source "$(dirname "$0")/../lib.sh"
 cd "$TMP"
 
-# refused TEXT ARGUMENT...
-refused()
-{
-    local text=$1
-    shift
-    expect_exit 2 "$PIOLET" gpfs "$@"
-    expect_in "$ERR" "$text"
-    [ "$(find . -type f ! -name '.std*' | wc -l)" -eq 0 ] || fail "something was written: $*"
-}
+refused() { expect_refused gpfs "$@"; }
 
 refused "which benchmark? Allowed: contiguous, discontiguous, partitioning, access-range, strided, random, threads"
 refused "'contigous' is no benchmark; allowed: contiguous," contigous
 refused "'random': one benchmark at a time" strided random
-refused "--ranks: '0'; allowed: 1 to 1000000" contiguous -n 0
+refused "--ranks: '0'; allowed: whole numbers from 1 to 1000000" contiguous -n 0
 refused "--record is no parameter of 'contiguous', which has --ranks, --collective, --size" contiguous --record 4k
-refused "--size: 'big'; allowed: 1 to 1099511627776 bytes" contiguous -s big
+refused "--size: 'big'; allowed: sizes from 1 to 1 TiB" contiguous -s big
 refused "--collective: 'maybe'; allowed: no, yes" contiguous --collective maybe
 refused "--contestants: 'romio' is none; allowed: posix, system," contiguous -c romio
 refused "'ranges-99' is none" access-range -c ranges-99
 refused "stands there twice" contiguous -c posix,posix
-refused "--reps: '0'; allowed: 1 to 1000" contiguous --reps 0
+refused "--reps: '0'; allowed: a whole number from 1 to 1000" contiguous --reps 0
 refused "do not fit into a block of 4096" access-range -n 1 --block 4k --sub-blocks 2
 refused "no whole number of blocks" discontiguous -n 1 --region 1000
 refused "give 2 ranks no piece of 4096 bytes" random -n 2 --record 4k --file-size 8k
@@ -37,9 +29,7 @@ refused "'x.out' is named for two outputs" contiguous --json x.out --csv x.out
 refused "'none/x.csv' cannot be made: No such file or directory" contiguous --csv none/x.csv
 refused "--progress: 'often'; allowed:" contiguous --progress often
 refused "'none.out'" --resume none.out
-refused "leave out '--size'" --resume none.out --size 1m
-refused "leave out 'contiguous'" contiguous --resume none.out
-refused "leave out '--output'" -o x.out --resume none.out
+refused "leave out --output" -o x.out --resume none.out
 refused "No such file or directory" contiguous -n 1 -f none/x -c posix -s 64k
 refused "is not a regular file" contiguous -f /dev/null -c posix -s 64k
 refused "bytes, but" contiguous -n 1 -s 1000g
@@ -60,10 +50,17 @@ done
 expect_exit 0 "$PIOLET" gpfs contiguous -c posix -s 64k --reps 3 --ops write -o whole.out
 sed '/^set 3/,$d' whole.out >cut.out
 expect_exit 0 "$PIOLET" analyze gpfs cut.out
-expect_in "$OUT" "  posix                  2 "
+grep -q '^posix  *2 ' "$OUT" || fail "not the two whole repetitions"
 expect_in "$ERR" "warning"
 expect_exit 0 "$PIOLET" piobench -f try.dat -o other.out -s 64k -b 1k -d CYCLIC -a naive --trials 1 --max-trials 1
 expect_exit 1 "$PIOLET" analyze gpfs other.out
 expect_in "$ERR" "no results of gpfs are selected"
 expect_exit 2 "$PIOLET" gpfs --resume other.out
 expect_in "$ERR" "holds no results of gpfs"
+# A resumed run is what it was.
+cp whole.out before.out
+expect_exit 2 "$PIOLET" gpfs --resume whole.out --size 1m
+expect_in "$ERR" "--size: '1048576', but the run to resume has '65536'; leave it out"
+expect_exit 2 "$PIOLET" gpfs strided --resume whole.out
+expect_in "$ERR" "'strided', but the run to resume is of 'contiguous'; leave it out"
+cmp whole.out before.out || fail "something was written"

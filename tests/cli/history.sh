@@ -40,7 +40,7 @@ bytes_come_back()
     [ "$(wc -l <"$TMP/csv")" -eq 4 ] || fail "not a row for each number"
     jq -e '.runs | length == 2 and (.[0].numbers | length == 2)' "$TMP/json" >"$OUT" || fail "wrong JSON"
     expect_exit 0 "$PIOLET" history --db "$db" show last
-    expect_in "$OUT" "100.0 MB/s  write rate: file 8 MB, block 1 kB"
+    expect_in "$OUT" "100.0 MB/s  write rate, by calls: file 8 MB, block 1 kB"
     expect_exit 0 "$PIOLET" history --db "$db" remove one
     expect_exit 0 "$PIOLET" history --db "$db" list
     expect_in "$OUT" "0 runs"

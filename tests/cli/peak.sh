@@ -8,15 +8,7 @@ TMPDIR=${TMPDIR:-${shm:-/tmp}} source "$(dirname "$0")/../lib.sh"
 cd "$TMP"
 mkdir target
 
-# refused TEXT OPTION...: exit status 2, and a message of one line that holds TEXT (behind it at most a hint to --help)
-refused()
-{
-    local text=$1
-    shift
-    expect_exit 2 "$PIOLET" peak "$@"
-    expect_in "$ERR" "$text"
-    [ "$(grep -vc "^Try 'piolet peak --help'" "$ERR")" -eq 1 ] || fail "more than one line: $*"
-}
+refused() { expect_refused peak "$@"; }
 
 refused "a directory is missing"
 refused "No such file or directory" nowhere
@@ -26,8 +18,8 @@ refused "is given twice" target target
 refused "allowed: multiples of 512 bytes" target --requests 4k,1000
 refused "allowed: sequential, strided, random" target --access sideways
 refused "allowed: auto, yes, no" target --direct perhaps
-refused "allowed: a size above 0" target --size -1
-refused "allowed: 1 second to 7 days" target --limit never
+refused "allowed: a size from 1 on" target --size -1
+refused "allowed: a time from 1 s to 604800 s" target --limit never
 refused "is not KEY=VALUE" target --info raid
 refused "one of them is enough" target --direct yes --drop-caches --size 1m
 refused "shorter than a request of 16 MiB" target --size 1m --dry-run

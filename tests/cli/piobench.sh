@@ -5,15 +5,7 @@
 source "$(dirname "$0")/../lib.sh"
 cd "$TMP"
 
-# refused TEXT ARGUMENT...
-refused()
-{
-    local text=$1
-    shift
-    expect_exit 2 "$PIOLET" piobench "$@"
-    expect_in "$ERR" "$text"
-    [ "$(find . -type f ! -name '.std*' ! -name held.out | wc -l)" -eq 0 ] || fail "something was written: $*"
-}
+refused() { expect_refused piobench "$@"; }
 
 refused "--ranks: '0'; allowed:" -n 0
 refused "--algorithms: 'nave'; allowed: naive, independent," -a nave
@@ -29,14 +21,13 @@ refused "it is only read, never written" -n 2 -d broadcast --ops write
 refused "the file is too small" -n 2 -d CYCLIC -b 1m -s 64k
 refused "is where the test file will be" -f same -o same
 refused "'x.out' is named for two outputs" --json x.out --csv x.out
-refused "--ranks: '1.5'; allowed: numbers of ranks" -n 1.5
+refused "--ranks: '1.5'; allowed: whole numbers" -n 1.5
 refused "--dims: '4x2k'; allowed: elements" -n 2 --dims 4x2k
 refused "'none/x.out' cannot be made: No such file or directory" -n 2 -o none/x.out
 refused "'none/x.json' cannot be made" -n 2 --json none/x.json
 refused "'.' is a directory; allowed: a file" -n 2 --csv .
 refused "takes options only" some.in
 refused "'none.out'" --resume none.out
-refused "leave out '--blocks'" --resume none.out -b 64
 refused "--mpis: 'lam'; allowed: mpich, openmpi" --mpis lam
 refused "on how many ranks? Give -n" --mpis mpich
 refused "--progress: 'often'; allowed:" --progress often

@@ -10,17 +10,12 @@ cd "$TMP"
 
 # ---- wrong use ----
 
-while IFS='|' read -r status words arguments; do
-    # shellcheck disable=SC2086  # several arguments
-    expect_exit "$status" "$PIOLET" preload $arguments
-    expect_in "$ERR" "$words"
-    [ ! -s "$OUT" ] || fail "$arguments: something on stdout"
-done <<'END'
+expect_wrong_use preload <<'END'
 2|which PROGRAM?|
 2|which PROGRAM?|--system --
 2|'x' is not NAME=VALUE|--hints x true
 2|'=x' is not NAME=VALUE|--hints =x true
-2|'two' is not a number of ranks|-n two true
+2|--ranks: 'two'; allowed: a whole number from 1|-n two true
 2|'--nosuch' is not an option|--nosuch true
 2|needs a value|--hints
 127|'nosuch-program' is in no directory of PATH|-- nosuch-program
@@ -43,13 +38,7 @@ engine=$BINARY/lib/libpiolet-mpiio.so
 
 # ---- program, arguments, environment, exit status ----
 
-cat >show <<'END'
-#!/bin/sh
-words=$(printf '<%s>' "$@") # one line at once: the ranks' lines must not mix
-echo "$words $LD_PRELOAD [${PIOLET_HINTS-none}]"
-exit 7
-END
-chmod +x show
+make_show '$LD_PRELOAD [${PIOLET_HINTS-none}]'
 expect_exit 7 "$PIOLET" preload -- ./show 'a b' '' '--system' '-n' '*'
 expect_in "$OUT" "<a b><><--system><-n><*> "
 expect_in "$OUT" "libpiolet-mpiio.so [none]"

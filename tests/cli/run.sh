@@ -2,7 +2,8 @@
 # piolet run from the command line: help, plan, overrides, output, launching, progress, agreement of the outputs.
 # proves: IOT-1 IOT-2 IOT-5 IOT-6
 # It would fail if --dry-run touched a file or counted other bytes than a run writes, if an option were ignored, if a
-# wrong launcher made every rank write the same file, or if text, JSON and CSV disagreed.
+# wrong launcher made every rank write the same file, if text, JSON and CSV disagreed, or if a resumed run measured a
+# set twice or lost one.
 # processors: 2
 # timeout: 180
 source "$(dirname "$0")/../lib.sh"
@@ -30,6 +31,23 @@ END
 
 no_files_but() { [ "$(echo *)" = "$*" ] || fail "files: $(echo *)"; }
 
+# ---- every form that the document has ----
+
+# form NUMBER OF SETS, CLASS TEST, LINE...
+form()
+{
+    printf 'class %s\ntestname %s\nfilename form.dat\n' "${2% *}" "${2#* }" >form.in
+    printf '%s\n' "${@:3}" >>form.in
+    expect_exit 0 "$PIOLET" run --dry-run -n 4 form.in
+    grep -q "^In all $1 sets;" "$OUT" || fail "$2: not $1 sets: $(cat "$OUT")"
+    rm form.in
+}
+form 1 "Low-Level multipleI" "numruns 1" "filesize 0.1" "blocksize 0.01" "tasklength 10"
+form 1 "Lowlevel sinunix" "numruns 1" "filesize 0.1" "blocksize 0.01" "access_type write_mostly,sequential"
+form 1 "Kernel transpose" "xsize 8" "ysize 8" "collective true"
+form 2 "Kernel transpose" "numsizes 2" "xsize 8,16" "ysize 8,16" "numprocgrids 1" "xproc 4" "yproc 1" "collective true"
+form 1 "Kernel gatherScat2D" "numsizes 1" "xsize 8" "ysize 8" "numprocgrids 1" "xproc 2" "yproc 2"
+
 # ---- help and wrong use ----
 
 expect_exit 0 "$PIOLET" --version
@@ -52,10 +70,10 @@ while read -r words arguments; do
     expect_in "$ERR" "${words//_/ }"
     [ ! -s "$OUT" ] || fail "$arguments: something on stdout"
 done <<'END'
-'0'_is_not_a_number_of_ranks -n 0 a.in
-'two'_is_not_a_number_of_ranks -n two a.in
-'-3'_is_not_a_number_of_ranks -n -3 a.in
-'1000001'_is_not_a_number_of_ranks --ranks=1000001 a.in
+--ranks:_'0';_allowed:_whole_numbers_from_1 -n 0 a.in
+--ranks:_'two';_allowed:_whole_numbers_from_1 -n two a.in
+--ranks:_'-3';_allowed:_whole_numbers_from_1 -n -3 a.in
+--ranks:_'1000001';_allowed:_whole_numbers_from_1 --ranks=1000001 a.in
 not_KEY=VALUE --set seed a.in
 not_KEY=VALUE --set =7 a.in
 one_keyword_file_at_a_time a.in b.in
@@ -83,7 +101,7 @@ expect_in "$OUT" "2980000 bytes written and 0 read"
 expect_in "$OUT" "appended to 'other.out'"
 expect_exit 0 "$PIOLET" run --dry-run --set filesize=80000,80000 --set blocksize=0.008 a.in # 10^7 samples
 expect_in "$OUT" "20000000"
-grep -q "memory of a rank up to 160 MB" "$OUT" || fail "memory of 2·10^7 timings: $(grep memory "$OUT")"
+grep -q "memory of a rank up to 320 MB" "$OUT" || fail "memory of 2·10^7 timings: $(grep memory "$OUT")"
 no_files_but a.in
 
 # ---- running ----
@@ -97,9 +115,13 @@ no_files_but a.in kept.out r.csv r.json text
 written=$(jq '[.blocks[].sets[].params.filesize_bytes | tonumber] | add' r.json)
 [ "$written" = 3470000 ] || fail "the plan told 3470000 bytes, the run wrote $written"
 
-# Text, JSON and CSV say the same: rate = bytes of all ranks / time of the slowest.
+# Text, JSON and CSV say the same: rate = bytes of all ranks / time in which at least one was in a call, by their stamps.
 rates='.blocks[] | .sets[] | .params.blocksize_bytes as $b | . as $s | ["w", "r"] | map(. as $k |
-    [$s.series[] | select(.key == $k)] | (map(.values | length) | add) * ($b | tonumber) * 1000 / (map(.values | add // 0) | max)) | @tsv'
+    [$s.series[] | select(.key == $k) | . as $t | ($s.series[] | select(.key == $k + ".start" and .rank == $t.rank).values) as $gaps |
+     foreach range($gaps | length) as $i (0; . + $gaps[$i] + $t.values[$i]; [. - $t.values[$i], .])] | sort | . as $spans |
+    reduce $spans[] as $x ({busy: 0, end: 0}; ([.end, $x[0]] | max) as $from |
+        if $x[1] > $from then {busy: (.busy + $x[1] - $from), end: $x[1]} else . end) |
+    ($spans | length) * ($b | tonumber) * 1000 / .busy) | @tsv'
 jq -r "$rates" r.json >from-json
 awk 'NR > 1 && $1 ~ /single|multiple/ { print $(NF - 1) "\t" $NF }' text >from-text
 [ "$(wc -l <from-json)" = 3 ] || fail "not three sets"
@@ -109,7 +131,8 @@ jq -r '.blocks | to_entries[] | .key as $b | .value.sets[] | .set as $s | .serie
     .values | to_entries[] | [$b + 1, $s, $r, $k, .key, .value] | @csv' r.json | tr -d '"' | sort >samples-json
 awk -F, 'NR > 1 && $9 != "" { print $2 "," $5 "," $6 "," $7 "," $9 "," $10 }' r.csv | sort >samples-csv
 cmp samples-json samples-csv >&2 || fail "samples of JSON and CSV differ"
-[ "$(wc -l <samples-csv)" = $((2 * (33 + 16 + 20))) ] || fail "$(wc -l <samples-csv) samples"
+timings=$(grep -c ',[wr],[0-9]*,' samples-csv) # of what the stamps and clocks are beside
+[ "$timings" = $((2 * (33 + 16 + 20))) ] || fail "$timings samples"
 
 # Exports hold what this run measured, not what stood in the results before.
 expect_exit 0 "$PIOLET" run --json again.json a.in
@@ -153,13 +176,92 @@ grep -q '; about .* left' "$ERR" || fail "no time left: $(cat "$ERR")"
 expect_exit 0 mpirun_n 2 "$PIOLET" run --progress always a.in
 [ "$(grep -cE '^\[[123]/3\] ' "$ERR")" = 3 ] || fail "progress not once for each set: $(cat "$ERR")"
 if command -v script >/dev/null; then
-    for ranks in "" "-n 2"; do
+    for ranks in "" "-n 2"; do # what takes less than two seconds is silent on a terminal
         timeout 60 script -qec "'$PIOLET' run $ranks a.in" /dev/null >"$OUT" 2>&1 </dev/null || fail "on a terminal: $(cat "$OUT")"
+        expect_not_in "$OUT" "[1/3]"
+        timeout 60 script -qec "'$PIOLET' run $ranks --progress always a.in" /dev/null >"$OUT" 2>&1 </dev/null || fail "on a terminal: $(cat "$OUT")"
         [ "$(grep -cE '^\[[123]/3\] ' "$OUT")" = 3 ] || fail "no progress on a terminal ($ranks): $(cat "$OUT")"
     done
-    timeout 60 script -qec "'$PIOLET' run --progress=never a.in" /dev/null >"$OUT" 2>&1 </dev/null || fail "on a terminal: $(cat "$OUT")"
-    expect_not_in "$OUT" "[1/3]"
 fi
+
+# ---- going on with a run that was killed ----
+
+cat >many.in <<'END'
+classname Lowlevel
+testname multiple
+filename many.dat
+numruns 2
+filesize 1 2
+blocksize 0.001 0.002
+collective false
+repeat 6
+numhints 2
+cb_nodes 1 2
+classname Kernel
+testname matrix2D
+filename matrix.dat
+numsizes 2
+xsize 20 40
+ysize 20 20
+numprocgrids 1
+xproc 2
+yproc 1
+collective true
+END
+sets_of() { # FILE: a line for each set that ended well: class, test, parameters, hints
+    "$PIOLET" analyze export --format json "$1" 2>/dev/null | jq -r '.blocks[] | .class as $c | .testname as $t | .sets[] |
+        select(.errors | length == 0) | [$c, $t, (.params | tostring), ([.hints[]? | select(.used | not)] | tostring)] | @tsv' | sort
+}
+ended_sets() { cat many.out 2>/dev/null | grep -c '^end-set' || true; }
+# On a fast machine it may end before it is killed: then a longer one is tried.
+for repeat in 6 100; do
+    rm -f many.out
+    "$PIOLET" run -n 2 --set repeat=$repeat -o many.out many.in >"$OUT" 2>&1 </dev/null &
+    job=$!
+    for _ in $(seq 600); do
+        [ "$(ended_sets)" -lt 3 ] || break
+        sleep 0.05
+    done
+    kill_ranks
+    wait "$job" || true
+    grep -q 'testname matrix2D' many.out || break
+done
+before=$(ended_sets)
+[ "$before" -ge 3 ] || fail "the run that was to be killed measured $before sets: $(cat "$OUT")"
+echo "$before sets before it was killed"
+expect_exit 0 timeout 120 "$PIOLET" run -n 2 --overwrite --set repeat=$repeat --resume many.out many.in
+expect_exit 0 timeout 120 "$PIOLET" run -n 2 --overwrite --set repeat=$repeat -o whole.out many.in
+sets_of many.out >resumed
+sets_of whole.out >whole
+[ "$(wc -l <whole)" = $((repeat * 2 * 2 + (repeat * 2))) ] || fail "a whole run has $(wc -l <whole) sets"
+cmp resumed whole >&2 || fail "the resumed run has other sets than a whole one: $(diff resumed whole | head -n 5)"
+# all is there: nothing is measured again
+blocks=$(grep -c '^piolet-block' many.out)
+expect_exit 0 "$PIOLET" run -n 2 --overwrite --set repeat=$repeat --resume many.out many.in
+[ "$(grep -c '^piolet-block' many.out)" = "$blocks" ] || fail "a finished run was measured again"
+# other keywords are another run
+expect_exit 0 "$PIOLET" run -n 2 --overwrite --set repeat=1 --resume many.out many.in
+[ "$(grep -c '^piolet-block' many.out)" = $((blocks + 2)) ] || fail "other keywords were taken for measured ones"
+expect_exit 2 "$PIOLET" run --resume own.none many.in
+expect_in "$ERR" "own.none"
+
+# ---- resumed on another number of ranks: said, and measured anew ----
+
+cat >other.in <<'END'
+class Lowlevel
+testname multiple
+filename other.dat
+numruns 1
+filesize 0.1
+blocksize 0.01
+collective false
+END
+expect_exit 0 "$PIOLET" run -n 2 other.in -o other.out
+expect_exit 0 "$PIOLET" run other.in --resume other.out
+expect_in "$ERR" "has multiple on 2 ranks of $PIOLET_MPI; here, on 1 of"
+[ "$(grep -c '^end-set' other.out)" = 2 ] || fail "not measured anew on another number of ranks"
+expect_exit 0 "$PIOLET" run -n 2 other.in --resume other.out
+[ "$(grep -c '^end-set' other.out)" = 2 ] || fail "measured again"
 
 # ---- nothing of the user is lost ----
 

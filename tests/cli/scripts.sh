@@ -129,6 +129,36 @@ lints_find_violations()
     expect_exit 0 bash tests/lint/layers.sh "$TMP/tree"
     mkdir "$TMP/tree/src/unknown"
     expect_exit 1 bash tests/lint/layers.sh "$TMP/tree"
+    rmdir "$TMP/tree/src/unknown"
+
+    # Inside of the engine, and between benchmarks.
+    mkdir -p "$TMP/tree/src/engine/pool" "$TMP/tree/src/bench/new" "$TMP/tree/src/bench/iot"
+    echo '#include "engine/file/file.h"' >"$TMP/tree/src/engine/pool/pool.c"
+    expect_exit 1 bash tests/lint/layers.sh "$TMP/tree"
+    expect_in "$ERR" "engine/pool may not include"
+    rm "$TMP/tree/src/engine/pool/pool.c"
+    echo '#include "bench/iot/iot_data.h"' >"$TMP/tree/src/bench/new/new.c"
+    expect_exit 1 bash tests/lint/layers.sh "$TMP/tree"
+    expect_in "$ERR" "bench/new may not include"
+    echo '#include "bench/bench.h"' >"$TMP/tree/src/bench/new/new.c"
+    expect_exit 0 bash tests/lint/layers.sh "$TMP/tree"
+    mkdir "$TMP/tree/docs"
+    printf '<!-- layers: made by it -->\n<!-- end of the layers -->\n' >"$TMP/tree/docs/architecture.md"
+    expect_exit 1 bash tests/lint/layers.sh "$TMP/tree"
+    expect_in "$ERR" "does not show the table"
+
+    # Names of static functions.
+    mkdir -p "$TMP/named/src/engine" "$TMP/named/src/cli"
+    printf 'static int start(void)\n{\n}\n' >"$TMP/named/src/engine/a.c"
+    expect_exit 1 bash tests/lint/names.sh "$TMP/named"
+    expect_in "$ERR" "src/engine/a.c:1: start(): one bare word"
+    for file in engine/a engine/b cli/c; do
+        printf 'static void *make_one(int a,\n                      int b)\n{\n}\n' >"$TMP/named/src/$file.c"
+    done
+    expect_exit 1 bash tests/lint/names.sh "$TMP/named"
+    expect_in "$ERR" "make_one(): static in 3 files"
+    rm "$TMP/named/src/cli/c.c"
+    expect_exit 0 bash tests/lint/names.sh "$TMP/named"
 }
 
 help_and_usage

@@ -10,17 +10,12 @@ cd "$TMP"
 
 # ---- wrong use ----
 
-while IFS='|' read -r status words arguments; do
-    # shellcheck disable=SC2086  # several arguments
-    expect_exit "$status" "$PIOLET" trace $arguments
-    expect_in "$ERR" "$words"
-    [ ! -s "$OUT" ] || fail "$arguments: something on stdout"
-done <<'END'
+expect_wrong_use trace <<'END'
 2|which PROGRAM?|
 2|which PROGRAM?|-o dir --
 2|which PROGRAM?|--full -n 2
-2|'0' is not a number of ranks|-n 0 true
-2|'-3' is not a number of ranks|-n -3 -- true
+2|--ranks: '0'; allowed: a whole number from 1|-n 0 true
+2|--ranks: '-3'; allowed: a whole number from 1|-n -3 -- true
 2|'--nosuch' is not an option|--nosuch true
 2|needs a value|-o
 127|'nosuch-program' is in no directory of PATH|-- nosuch-program
@@ -48,13 +43,7 @@ expect_in "$ERR" "the trace goes to 'piolet-trace.20"
 
 # ---- program, arguments, environment, exit status ----
 
-cat >show <<'END'
-#!/bin/sh
-words=$(printf '<%s>' "$@") # one line at once: the ranks' lines must not mix
-echo "$words $PIOLET_TRACE_DIR $LD_PRELOAD ${PIOLET_LAUNCHED-none}"
-exit 7
-END
-chmod +x show
+make_show '$PIOLET_TRACE_DIR $LD_PRELOAD ${PIOLET_LAUNCHED-none}'
 expect_exit 7 "$PIOLET" trace -o one -- ./show 'a b' '' '--full' '-n' '*'
 expect_in "$OUT" "<a b><><--full><-n><*> $PWD/one "
 expect_in "$OUT" "libpiolet-trace.so"

@@ -39,6 +39,15 @@ PIOLET_FAULTS="pread:2=EIO" failed "reading" engine_run 4 "$PIOLET" btio --class
 PIOLET_FAULTS="pread:3=EIO@1" failed "reading" engine_run 4 "$PIOLET" madbench --pixels 64 --rmod 2
 PIOLET_FAULTS="open:1=EACCES@3" failed "opening" engine_run 4 "$PIOLET" madbench --pixels 64 --files unique
 
+# shellcheck disable=SC2016  # the inner shell expands it
+limited=(bash -c '[ "${PMI_RANK:-${OMPI_COMM_WORLD_RANK:-0}}" -ne 1 ] || ulimit -S -f 40000; exec "$0" "$@"' "$PIOLET")
+failed "writing" mpirun_n 4 "${limited[@]}" madbench --pixels 1500 --bins 5 --iomode async # OMPIO's request has no file
+expect_exit 0 "$PIOLET" trace -n 4 -o trace -- "$PIOLET" madbench --pixels 1500 --bins 5 --iomode async --file "$data" -o traced.out
+expect_exit 0 "$PIOLET" model trace -o app.model
+expect_exit 1 mpirun_n 4 "${limited[@]}" replay app.model --on "$TMP" -o replayed.out # nor has that of a replay
+grep -qE "^piolet replay: .*rank 1: " "$ERR" || fail "the replay does not name the rank that failed: $(cat "$ERR")"
+rm -f "$data"
+
 # ---- a storage that does not keep what it was given ----
 
 if [ -z "${PIOLET_SANITIZE:-}" ]; then
@@ -46,13 +55,13 @@ if [ -z "${PIOLET_SANITIZE:-}" ]; then
     tampered=(bash -c 'LD_PRELOAD=$PROGRAMS/libtamper.so${LD_PRELOAD:+:$LD_PRELOAD} exec "$0" "$@"' "$PIOLET")
     export TAMPER_RANK=2
     TAMPER_LOSE_AT=7 failed "in the place of" mpirun_n 4 "${tampered[@]}" btio --class S --subtype simple
-    TAMPER_LOSE_AT=2 failed "in the place of" mpirun_n 4 "${tampered[@]}" btio --class S --subtype epio
+    TAMPER_LOSE_AT=2 failed "in the place of" mpirun_n 4 "${tampered[@]}" btio --class S --subtype epio --iomethod mpi
     TAMPER_LOSE=10 failed "in the place of" mpirun_n 4 "${tampered[@]}" madbench --pixels 64
 fi
 
 # ---- killed: the repetitions before stay ----
 
-MPIRUN_TIMEOUT=3 expect_exit 124 mpirun_n 4 "$PIOLET" btio --class S --repeat 1000000 --file "$data" -o killed.out
+MPIRUN_TIMEOUT=3 expect_exit 124 mpirun_n 4 "$PIOLET" btio --class S --dumps 1 --repeat 1000000 --file "$data" -o killed.out
 flock -w 60 killed.out true || fail "ranks are left" # mpiexec does not wait for their end
 sets=$(grep -c '^end-set ' killed.out) || fail "no repetition in 3 s"
 ! grep -q '^end-block ' killed.out || fail "the run ended before it was killed"

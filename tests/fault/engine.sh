@@ -10,7 +10,7 @@ source "$(dirname "$0")/../engine.sh"
 
 cd "$TMP"
 export MPIRUN_TIMEOUT=180
-grep -q pwrite "$SOURCE/src/mpiio/storage/fault.def" || fail "there is no fault plan to test with"
+grep -q pwrite "$SOURCE/src/engine/fault/fault.def" || fail "there is no fault plan to test with"
 
 # faulty RANKS CASES SEED PLAN [OPTION...]
 faulty()

@@ -76,7 +76,7 @@ else
         expect_exit 1 mpirun_n $RANKS env TAMPER_FILE=t.$$.dat "$@" \
             bash -c 'LD_PRELOAD=$PROGRAMS/libtamper.so${LD_PRELOAD:+:$LD_PRELOAD} exec "$0" "$@"' "$PIOLET" run -o tampered.out t.in
         grep -q "$message" "$ERR" || fail "$name, $*: no message '$message': $(cat "$ERR")"
-        expect_in "$ERR" "1 parameter set failed"
+        expect_in "$ERR" "1 set failed"
         [ "$(grep -c '^error E_DATA ' tampered.out)" = 1 ] || fail "$name, $*: the results do not hold the error"
         [ "$(grep -c '^end-block 1' tampered.out)" = 2 ] || fail "$name, $*: the test after it did not run"
         rm tampered.out
@@ -173,7 +173,7 @@ for name in "${LATE[@]}"; do
         bash -c 'LD_PRELOAD=$PROGRAMS/libtamper.so${LD_PRELOAD:+:$LD_PRELOAD} exec "$0" "$@"' "$PIOLET" run -o late.out late.in
     expect_in "$ERR" "'$SMALL_FS/a.$$.dat'"
     grep -qE "No space left|its file system has only [0-9.]+ k?B free" "$ERR" || fail "$name: no cause: $(cat "$ERR")"
-    expect_in "$ERR" "1 parameter set failed"
+    expect_in "$ERR" "1 set failed"
     [ "$(grep -c '^end-block 1$' late.out)" = 2 ] || fail "$name: the test after the failed one did not run"
     rm -f "$SMALL_FS"/a.$$.dat* "$SMALL_FS"/.a.$$.dat* "$SMALL_FS/filler" late.out
 done

@@ -275,62 +275,68 @@ static MPI_Datatype strided(void)
     return type;
 }
 
-static void scene_collective(const char *path)
+static void on_strided(const char *path, void (*rounds)(MPI_File file))
 {
     MPI_Datatype type = strided();
-    MPI_Request request;
     MPI_File file = open_file(path);
     if (file != MPI_FILE_NULL) {
         look("set_view",
              MPI_File_set_view(file, (MPI_Offset)rank * WORDS * 8, MPI_INT64_T, type, "native", MPI_INFO_NULL));
-        for (int i = 0; i < ROUNDS; i++) {
-            fill(i);
-            if (i % 2 == 0) {
-                look("write_all", MPI_File_write_all(file, buffer, BLOCK, MPI_INT64_T, MPI_STATUS_IGNORE));
-                continue;
-            }
-            const int code = MPI_File_iwrite_all(file, buffer, BLOCK, MPI_INT64_T, &request);
-            look("iwrite_all", code);
-            if (code == MPI_SUCCESS)
-                look("wait of iwrite_all", MPI_Wait(&request, MPI_STATUS_IGNORE));
-        }
-        look("sync", MPI_File_sync(file));
-        for (int i = 0; i < ROUNDS; i++) {
-            memset(buffer, 0, sizeof buffer);
-            look("read_at_all",
-                 MPI_File_read_at_all(file, (MPI_Offset)i * BLOCK, buffer, BLOCK, MPI_INT64_T, MPI_STATUS_IGNORE));
-            check("read_at_all", i);
-        }
+        rounds(file);
     }
     close_file(&file);
     MPI_Type_free(&type);
 }
 
+static void rounds_collective(MPI_File file)
+{
+    MPI_Request request;
+    for (int i = 0; i < ROUNDS; i++) {
+        fill(i);
+        if (i % 2 == 0) {
+            look("write_all", MPI_File_write_all(file, buffer, BLOCK, MPI_INT64_T, MPI_STATUS_IGNORE));
+            continue;
+        }
+        const int code = MPI_File_iwrite_all(file, buffer, BLOCK, MPI_INT64_T, &request);
+        look("iwrite_all", code);
+        if (code == MPI_SUCCESS)
+            look("wait of iwrite_all", MPI_Wait(&request, MPI_STATUS_IGNORE));
+    }
+    look("sync", MPI_File_sync(file));
+    for (int i = 0; i < ROUNDS; i++) {
+        memset(buffer, 0, sizeof buffer);
+        look("read_at_all",
+             MPI_File_read_at_all(file, (MPI_Offset)i * BLOCK, buffer, BLOCK, MPI_INT64_T, MPI_STATUS_IGNORE));
+        check("read_at_all", i);
+    }
+}
+
+static void scene_collective(const char *path)
+{
+    on_strided(path, rounds_collective);
+}
+
+static void rounds_independent(MPI_File file)
+{
+    MPI_Request request;
+    for (int i = 0; i < ROUNDS; i++) {
+        fill(i);
+        look("write_at", MPI_File_write_at(file, (MPI_Offset)i * BLOCK, buffer, BLOCK, MPI_INT64_T, MPI_STATUS_IGNORE));
+    }
+    for (int i = 0; i < 4 * ROUNDS; i++) {
+        memset(buffer, 0, sizeof buffer);
+        const int code = MPI_File_iread_at(file, (MPI_Offset)(i % ROUNDS) * BLOCK, buffer, BLOCK, MPI_INT64_T,
+                                           &request);
+        look("iread_at", code);
+        if (code == MPI_SUCCESS)
+            look("wait of iread_at", MPI_Wait(&request, MPI_STATUS_IGNORE));
+        check("iread_at", i % ROUNDS);
+    }
+}
+
 static void scene_independent(const char *path)
 {
-    MPI_Datatype type = strided();
-    MPI_Request request;
-    MPI_File file = open_file(path);
-    if (file != MPI_FILE_NULL) {
-        look("set_view",
-             MPI_File_set_view(file, (MPI_Offset)rank * WORDS * 8, MPI_INT64_T, type, "native", MPI_INFO_NULL));
-        for (int i = 0; i < ROUNDS; i++) {
-            fill(i);
-            look("write_at",
-                 MPI_File_write_at(file, (MPI_Offset)i * BLOCK, buffer, BLOCK, MPI_INT64_T, MPI_STATUS_IGNORE));
-        }
-        for (int i = 0; i < 4 * ROUNDS; i++) {
-            memset(buffer, 0, sizeof buffer);
-            const int code = MPI_File_iread_at(file, (MPI_Offset)(i % ROUNDS) * BLOCK, buffer, BLOCK, MPI_INT64_T,
-                                               &request);
-            look("iread_at", code);
-            if (code == MPI_SUCCESS)
-                look("wait of iread_at", MPI_Wait(&request, MPI_STATUS_IGNORE));
-            check("iread_at", i % ROUNDS);
-        }
-    }
-    close_file(&file);
-    MPI_Type_free(&type);
+    on_strided(path, rounds_independent);
 }
 
 /* Shared pointer: which rank's data lie where is not known, but each word that is read was written. */

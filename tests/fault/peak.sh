@@ -63,5 +63,5 @@ expect_in "$ERR" "/small: first write, sequential, 1 MiB: rank 0: writing 104857
 [ "$(grep -c '^end-block' full.out)" -eq 3 ] || fail "not every target has its block"
 [ "$(grep -c '^error ' full.out)" -eq 1 ] || fail "more than one set failed"
 expect_in "$OUT" "failed: first write"
-expect_in "$OUT" "BW_PK of"
+expect_in "$OUT" "(BW_PK) of"
 [ -z "$(find target other -type f)" ] || fail "a file was left behind"

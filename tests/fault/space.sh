@@ -33,7 +33,7 @@ done >both.in
 expect_exit 1 mpirun_n 3 "$PIOLET" run -o results both.in
 [ "$(grep -c "'$SMALL_FS/a.dat' needs 100 MB, but the file system of '$SMALL_FS' (ext4) has only 1[0-9.]* MB free" "$ERR")" = ${#TESTS[@]} ] ||
     fail "not every test told what is missing: $(cat "$ERR")"
-expect_in "$ERR" "${#TESTS[@]} parameter sets failed"
+expect_in "$ERR" "${#TESTS[@]} sets failed"
 [ "$(grep -c '^error E_SPACE 0 ' results)" = ${#TESTS[@]} ] || fail "the results do not hold the errors"
 [ "$(grep -c '^end-block 1$' results)" = $((2 * ${#TESTS[@]})) ] || fail "a test after the failed one did not run"
 [ ! -e "$SMALL_FS/a.dat" ] || fail "a file was made although it could not fit"
@@ -103,7 +103,7 @@ for test in "${late[@]}"; do
     *nonblocking) expect_in "$ERR" "was written" ;;
     *) grep -qE "No space left|its file system has only [0-9.]+ k?B free" "$ERR" || fail "$test: no cause: $(cat "$ERR")" ;;
     esac
-    expect_in "$ERR" "1 parameter set failed"
+    expect_in "$ERR" "1 set failed"
     [ "$(grep -c '^end-block 1$' late.out)" = 2 ] || fail "$test: the test after the failed one did not run"
     expect_exit 0 "$PIOLET" analyze export --format csv late.out
     [ ! -s "$ERR" ] || fail "$test: the results are not whole: $(cat "$ERR")"

@@ -4,21 +4,20 @@
  * Fails when the reader of block files or a tool that is given what it read crashes, hangs or takes too much memory. */
 #include "fuzz.h"
 
-#include "bench/beff/beff_analyze.h"
-#include "bench/beffio/beffio_report.h"
-#include "bench/gpfs/gpfs_analysis.h"
-#include "bench/peak/peak_analysis.h"
-#include "bench/piobench/piobench_analysis.h"
-#include "measure/analysis_tools.h"
-#include "measure/export.h"
-#include "report/report_payload.h"
+#include "bench/bench.h"
+#include "lab/show/analysis_tools.h"
+#include "lab/show/export.h"
+#include "page/page_parts.h"
 
 static void analyze(struct blockfile *file, unsigned choice)
 {
     static pl_status (*const TOOLS[])(const struct analysis_request *request, const struct analysis_input *input,
-                                      struct pl_error *error) = {
-        analysis_rawdata, analysis_distribution, analysis_allav, analysis_kernel, beff_analyze,
-        beffio_analyze,   piobench_analysis,     gpfs_analysis,  peak_analysis};
+                                      struct pl_error *error) = {analysis_rawdata, analysis_distribution,
+                                                                 analysis_allav, analysis_kernel};
+    enum { TOOL_COUNT = sizeof TOOLS / sizeof TOOLS[0] };
+    unsigned bench_count = 0;
+    while (BENCHES[bench_count])
+        bench_count++;
     const struct analysis_input input = {.files = file, .file_count = 1};
     char plot[320];
     struct pl_error error;
@@ -29,27 +28,30 @@ static void analyze(struct blockfile *file, unsigned choice)
                                        .text = fuzz_nowhere(),
                                        .json = fuzz_nowhere(),
                                        .csv = fuzz_nowhere()};
-    const unsigned tool = choice / 2 % (sizeof TOOLS / sizeof TOOLS[0] + 1);
+    const unsigned tool = choice / 2 % (TOOL_COUNT + bench_count + 1);
     request.times = choice % 2;
-    if (tool == sizeof TOOLS / sizeof TOOLS[0]) {
+    if (tool == TOOL_COUNT + bench_count) {
         export_json(file, 1, fuzz_nowhere(), &error);
         export_csv(file, 1, fuzz_nowhere(), &error);
-    } else if (TOOLS[tool](&request, &input, &error) == PL_E_INPUT) {
-        analysis_describe(&input, fuzz_nowhere());
+        return;
     }
+    const pl_status status = tool < TOOL_COUNT ? TOOLS[tool](&request, &input, &error)
+                                               : bench_show(BENCHES[tool - TOOL_COUNT], &request, &input, &error);
+    if (status == PL_E_INPUT)
+        analysis_describe(&input, fuzz_nowhere());
 }
 
-static void report_on(const char *path)
+static void page_on(const char *path)
 {
     struct report report;
-    struct report_payload payload;
+    struct page_payload payload;
     struct pl_error error;
-    if (report_open(&path, 1, &report, &error) != PL_OK)
+    if (page_open(&path, 1, &report, &error) != PL_OK)
         return;
-    report_write_plain(&report, fuzz_nowhere(), &error);
-    if (report_payload_make(&report, &payload, &error) == PL_OK)
-        report_payload_clear(&payload);
-    report_close(&report);
+    page_write_plain(&report, fuzz_nowhere(), &error);
+    if (page_payload_make(&report, &payload, &error) == PL_OK)
+        page_payload_clear(&payload);
+    page_close(&report);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
@@ -65,6 +67,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     analyze(&file, choice / 8);
     blockfile_close(&file);
     if (choice % 8 == 0)
-        report_on(path);
+        page_on(path);
     return 0;
 }

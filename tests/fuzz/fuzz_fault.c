@@ -3,7 +3,7 @@
  * Fails when a fault plan crashes its parser. */
 #include "fuzz.h"
 
-#include "mpiio/storage/fault_parse.h"
+#include "engine/fault/fault.h"
 
 #include <stdlib.h>
 

@@ -3,7 +3,7 @@
  * Fails when hints from outside of the program crash the engine. */
 #include "fuzz.h"
 
-#include "mpiio/hint/hint.h"
+#include "engine/hint/hint.h"
 
 #include <stdlib.h>
 

@@ -2,7 +2,7 @@
 
 #include "fuzz.h"
 
-#include "history/history_regress.h"
+#include "history/history_change.h"
 
 void fuzz_history(struct history *history)
 {

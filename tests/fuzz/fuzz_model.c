@@ -4,7 +4,6 @@
 #include "fuzz.h"
 
 #include "model/model.h"
-#include "model/model_plot.h"
 
 #include <stdlib.h>
 
@@ -29,7 +28,7 @@ static void use(const struct model *model)
     snprintf(plot, sizeof plot, "%s/model.svg", fuzz_folder());
     model_words(model, &text);
     model_write(model, true, &text);
-    model_diff(model, model, &text);
+    model_diff(model, model, true, &text);
     text_clear(&text);
     model_plot(model, plot, &error);
     for (int64_t rank = 0; rank < model->ranks; rank = rank ? model->ranks : model->ranks - 1 + (model->ranks == 1)) {

@@ -4,7 +4,7 @@
  * Fails when a model or results crash the prediction or one of its outputs. */
 #include "fuzz.h"
 
-#include "predict/predict_text.h"
+#include "predict/predict.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,9 +3,8 @@
  * Fails when a model that is read crashes the replay before anything is measured. */
 #include "fuzz.h"
 
-#include "replay/replay_detail.h"
-#include "replay/replay_extent.h"
-#include "replay/replay_plan.h"
+#include "bench/replay/replay_plan.h"
+#include "bench/replay/replay_run.h"
 
 #include <mpi.h>
 #include <stdlib.h>
@@ -28,7 +27,7 @@ static void plan(const struct model *model)
     if (replay_plan_make(model, NULL, 0, &plan, &error) != PL_OK)
         return;
     for (int file = -1; file < model->file_count; file++)
-        replay_plan_order(model, model->ranks - 1, file);
+        replay_plan_order(model, model->ranks - 1, file, NULL);
     replay_plan_collectives(model, 0);
     if (replay_extents_find(&plan, 0, 1000, &extents, &error) == PL_OK)
         replay_extents_clear(&extents);

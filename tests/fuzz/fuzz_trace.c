@@ -3,7 +3,7 @@
 #include "fuzz.h"
 
 #include "model/model.h"
-#include "trace/trace_expand.h"
+#include "trace/trace_tree.h"
 
 #include <stdlib.h>
 

@@ -29,4 +29,4 @@ for mpi in mpich openmpi; do
     fi
 done
 [ "$looked_at" -gt 0 ] || skip "the engine is not built yet"
-[ "$bad" -eq 0 ] || fail "add these functions to src/mpiio/api"
+[ "$bad" -eq 0 ] || fail "add these functions to src/engine/api"

@@ -7,9 +7,11 @@ source "$(dirname "$0")/../lib.sh"
 allowed()
 {
     case $1 in
-    # The tracer sees who changes the handling of SIGBUS (tracer_guard.def), and passes it on.
-    libpiolet-trace.so) echo '^(P?MPI_[A-Z][A-Za-z0-9_]*|p?mpir?_[a-z0-9_]+|sigaction|s?signal|(__)?sysv_signal|sigset|sigignore|sigprocmask|pthread_sigmask|sighold|sigrelse|sigblock|sigsetmask)$' ;;
+    # The tracer sees who changes the handling of SIGBUS (tracer_guard.def), and who removes a file; it passes both on.
+    libpiolet-trace.so) echo '^(P?MPI_[A-Z][A-Za-z0-9_]*|p?mpir?_[a-z0-9_]+|sigaction|unlink|remove|s?signal|(__)?sysv_signal|sigset|sigignore|sigprocmask|pthread_sigmask|sighold|sigrelse|sigblock|sigsetmask)$' ;;
     libpiolet-yield.so) echo '^ucp_worker_progress$' ;;
+    # The counter sees calls on files.
+    libpiolet-count.so) echo '^(P?MPI_[A-Z][A-Za-z0-9_]*|mca_common_monitoring_record_pml|piolet_count_at|p?(read|write)v?(64)?(v?2)?|mmap(64)?)$' ;;
     *) echo '^(P?MPI_[A-Z][A-Za-z0-9_]*|p?mpir?_[a-z0-9_]+|piolet_[a-z0-9_]+)$' ;;
     esac
 }

@@ -15,7 +15,7 @@ for library in "$BINARY"/lib/libpiolet-{mpiio,trace}.so; do
 done
 # Within a library, a call of one wrapper by another does not show as undefined: look at the objects. Wrappers hand
 # out their own names only as aliases.
-for object in "$BINARY"/src/mpiio/CMakeFiles/*.dir/*/*.o "$BINARY"/src/mpiio/CMakeFiles/*.dir/*.o; do
+for object in "$BINARY"/src/engine/CMakeFiles/*.dir/*/*.o "$BINARY"/src/engine/CMakeFiles/*.dir/*.o; do
     [ -f "$object" ] || continue
     looked_at=$((looked_at + 1))
     if nm --undefined-only "$object" | awk '$NF ~ /^P?MPIX?_/ { print $NF }' | grep . >"$TMP/calls"; then

@@ -2,10 +2,11 @@
 # piolet btio and madbench make the requests of the programs that they stand for, and every byte arrives: calls looked at
 # with our tracer, files against one that a single process wrote without MPI; on the MPI's own I/O and on ours.
 # proves: COLL-1 IOT-6 GPFS-1
-# It would fail if a call had another size, offset or order, if subtypes or numbers of ranks gave different files,
-# or if what cannot be run were not refused with one message.
+# It would fail if a call had another size, offset or order, if ranks communicated more or less between two calls than
+# in the originals, if subtypes or numbers of ranks gave different files, if a file outlived its run, or if what cannot be
+# run were not refused with one message.
 # processors: 2
-# timeout: 180
+# timeout: 300
 source "$(dirname "$0")/../lib.sh"
 source "$(dirname "$0")/../engine.sh"
 command -v jq >/dev/null || skip "needs jq"
@@ -33,18 +34,58 @@ done
 # Rank 1 begins at x = 12 of the lowest slab; its second cell is at x = 0, y = 12, z = 12. Offsets are doubles.
 [ "$(calls 1 write | awk '{ print $2 }' | sed -n '1p;2p;145p;289p' | xargs)" = \
     "60 180 $((5 * 24 * (12 + 24 * 12))) $((60 + 5 * 24 * 24 * 24))" ] || fail "simple: offsets $(calls 1 write | head -n 3)"
-traced madbench --pixels 640 --bins 8 --gangs 1
-for rank in 0 2; do
-    calls $rank all >made
-    for bin in 0 1 2 3 4 5 6 7 w 0r 1r 0 2r 1 3r 2 4r 3 5r 4 6r 5 7r 6 7 c 0r 1r 2r 3r 4r 5r 6r 7r; do
+# events RANK: the calls that move data and what else happens to the file, each behind the number of communication
+# events since the one before, "4w 4w 6r"
+events()
+{
+    awk '$1 == "comm" { n += $2 }
+        $1 == "call" && $3 ~ /_(open|close|i?write.*|i?read.*|Wait)$/ {
+            sub(/^MPI_(File_)?/, "", $3)
+            printf "%s%d%s", (k++ ? " " : ""), n, $3
+            n = 0
+        } END { print "" }' "trace/trace.$1"
+}
+# repeated N TEXT
+repeated() { for ((i = 0; i < $1; i++)); do printf ' %s' "$2"; done; }
+
+# NPB 3.3's BT makes 13 + 24 (q - 1) calls in a step on q^2 ranks, one step before those that count, and a barrier.
+for q in 1 2 3; do
+    step=$((q > 1 ? 13 + 24 * (q - 1) : 0))
+    rm -rf trace
+    expect_exit 0 "$PIOLET" trace --full -n $((q * q)) -o trace -- "$PIOLET" btio --class S --dumps 2 --file "$data" -o traced.out
+    for rank in 0 $((q * q - 1)); do
+        [ "$(events $rank | sed 's/^[0-9]*//')" = "open $((6 * step + 1))write_at_all $((5 * step))write_at_all 0close 0open 0read_at_all 1read_at_all 1close" ] ||
+            fail "btio on $((q * q)): rank $rank: $(events $rank)"
+    done
+done
+
+# MADbench2: 500 pixels in blocks of 8. Ranks own different parts; the stride is the largest, rounded up to 4096 bytes.
+bytes=(508032 499968 499968 492032)
+bins="0 1 2 3 4 5 6 7 w 0r 1r 0 2r 1 3r 2 4r 3 5r 4 6r 5 7r 6 7 c 0r 1r 2r 3r 4r 5r 6r 7r"
+# requests RANK STRIDE REGION BYTES I
+requests()
+{
+    for bin in $bins; do
         case $bin in
         w | c) ;;
-        *r) echo "MPI_File_read $((rank * 6553600 + ${bin%r} * 819200)) 819200" ;;
-        *) echo "MPI_File_write $((rank * 6553600 + bin * 819200)) 819200" ;;
+        *r) echo "MPI_File_$5read $(($1 * $3 + ${bin%r} * $2)) $4" ;;
+        *) echo "MPI_File_$5write $(($1 * $3 + bin * $2)) $4" ;;
         esac
-    done >wanted
-    cut -d ' ' -f 1,3,4 made | diff - wanted >&2 || fail "madbench: rank $rank made other calls"
+    done
+}
+W="6read 2read 4write$(repeated 6 "2read 4write") 4write"
+traced madbench --pixels 500 --bins 8 --gangs 1
+for rank in 0 1 2 3; do
+    calls $rank all | cut -d ' ' -f 1,3,4 | diff - <(requests $rank 512000 4096000 "${bytes[rank]}" "") >&2 || fail "madbench: rank $rank made other calls"
+    [ "$(events $rank | sed 's/^[0-9]*//')" = "open$(repeated 8 4write) $W 6read 2read$(repeated 6 4read) 9close" ] ||
+        fail "madbench: rank $rank communicates otherwise: $(events $rank)"
 done
+[ ! -e "$data" ] || fail "madbench left its file"
+traced madbench --pixels 640 --iomode async # two barriers more around each wait
+calls 2 all | grep -v MPI_Wait | cut -d ' ' -f 1,3,4 | diff - <(requests 2 819200 6553600 819200 i) >&2 || fail "madbench async made other calls"
+W="6iread 2Wait 2iread 4iwrite$(repeated 6 "2Wait 2iread 4Wait 2iwrite") 2Wait 4Wait 2iwrite 2Wait"
+[ "$(events 2 | sed 's/^[0-9]*//')" = "open 4iwrite$(repeated 7 "4Wait 2iwrite") 2Wait $W 6iread 2Wait 2iread$(repeated 6 "4Wait 2iread") 4Wait 7close" ] ||
+    fail "madbench async communicates otherwise: $(events 2)"
 
 # ---- contents: both subtypes, several numbers of ranks, both implementations ----
 
@@ -68,20 +109,30 @@ for run in mpirun_n engine_run; do
     cmp "$data" uneven || fail "$run: uneven cells are not at their places"
 done
 [ "$(grep -c '^series [0-8] b B 1$' uneven.out)" = 18 ] || fail "the bytes of uneven requests are not in the results"
-for run in mpirun_n engine_run; do # in the files of the ranks, together, stands what is in the one file
-    expect_exit 0 "$run" 4 "$PIOLET" btio --class S --subtype epio --seed 7 --file "$data" --keep -o same.out
+# In the files of the ranks, together, stands what is in the one file.
+for run in mpirun_n engine_run; do
+    expect_exit 0 "$run" 4 "$PIOLET" btio --class S --subtype epio --iomethod mpi --seed 7 --file "$data" --keep -o same.out
     cat "$data".[0-3] | od -An -v -tx8 -w8 | sort | cmp - <(od -An -v -tx8 -w8 reference | sort) || fail "$run: epio lost something"
 done
+# Records of Fortran: a cell of 6^3 points and its length before and behind it; 24 of them.
+expect_exit 0 mpirun_n 4 "$PIOLET" btio --class S --subtype epio --seed 7 --file "$data" --keep --overwrite -o same.out
+for rank in 0 1 2 3; do
+    [ "$(stat -c %s "$data.$rank")" = $((24 * (8640 + 8))) ] || fail "epio: $(stat -c %s "$data.$rank") bytes"
+    [ "$(od -An -v -td4 -w8648 "$data.$rank" | awk '$1 == 8640 && $NF == 8640' | wc -l)" = 24 ] || fail "epio: no records"
+done
+cat "$data".[0-3] | od -An -v -tx4 -w8648 | cut -d ' ' -f 3-2162 | tr -s ' ' '\n' | sort |
+    cmp - <(od -An -v -tx4 -w4 reference | tr -d ' ' | sort) || fail "epio by records lost something"
 
 rm -f "$data"* # what was there before a run would stay
 
 # madbench RUN OPTION...: what is read is checked by the program itself
 madbench() { expect_exit 0 "$1" 4 "$PIOLET" madbench --pixels 101 "${@:2}" --file "$data" -o same.out; }
 madbench mpirun_n --files unique --iomethod posix --rmod 2 --wmod 4
-madbench mpirun_n --gangs 4 --work 0.5
+madbench mpirun_n --gangs 4 --work 0.5 --iomode async
+madbench mpirun_n --scatter 50 --rmod 4 --wmod 3 --iomode async
 madbench engine_run --calls collective
-madbench engine_run --files unique
-[ "$(grep -c '^end-block 1$' same.out)" = 11 ] || fail "not all runs are in the results"
+madbench engine_run --files unique --iomode async
+[ "$(grep -c '^end-block 1$' same.out)" = 13 ] || fail "not all runs are in the results"
 [ "$(grep -c '^fact mpiio piolet' same.out)" = 6 ] || fail "the engine was not used"
 for file in "$data"*; do
     case $file in "$data" | "$data".[0-3]) fail "$file is left, without --keep" ;; esac
@@ -96,7 +147,7 @@ expect_exit 0 "$PIOLET" btio -n 4 --class S --repeat 2 --hint cb_nodes=1 --file 
 [ "$(grep -c '^series [0-3] [wr] ns 12$' two.out)" = 16 ] || fail "not 12 writes and reads of each rank"
 expect_in two.out "hint asked cb_nodes 1"
 [ "$(grep -cE ',[wr],ns,' two.csv)" = 192 ] || fail "CSV: $(wc -l <two.csv) lines"
-jq -e '[.. | objects | select(.testname? == "btio")] | length == 1' two.json >/dev/null || fail "JSON does not hold the block"
+jq -e '[.blocks[] | select(.testname == "btio")] | length == 1' two.json >/dev/null || fail "JSON does not hold the block"
 expect_exit 0 "$PIOLET" analyze rawdata two.out
 
 # ---- refused before anything runs ----
@@ -108,6 +159,7 @@ no_run mpirun_n 2 "$PIOLET" btio --file "$data" -o no.out
 expect_in "$ERR" "the nearest are 1 and 4"
 no_run "$PIOLET" btio -n 4 --class X --file "$data"
 no_run "$PIOLET" madbench -n 4 --gangs 3 --file "$data"
+no_run "$PIOLET" madbench -n 4 --iomode async --iomethod posix --file "$data"
 no_run "$PIOLET" madbench -n 4 -o "$data" --file "$data"
 no_run "$PIOLET" btio -n 4
 expect_exit 0 "$PIOLET" btio --dry-run -n 4 --class W --file "$data" -o no.out

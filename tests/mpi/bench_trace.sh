@@ -1,19 +1,38 @@
 #!/usr/bin/env bash
 # proves: PHASE-1
-# bench/trace measures the tracer, and its table fits 80 columns. No time is looked at, but bytes are exact: it fails when
-# a folded trace takes a byte for a call of a regular pattern, or more than 20 for one at a random place.
+# 'piolet bench trace' measures the tracer beside none and a logger. No time is looked at, but bytes are exact: it fails
+# when a folded trace takes a byte for a call of a regular pattern, or more than 20 for one at a random place, when a
+# tracer or pattern is missing, or when anything is left behind.
 # timeout: 120
 source "$(dirname "$0")/../lib.sh"
 
-[ "$BINARY" = "${BINARY%/*}/$PIOLET_MPI" ] || skip "the benchmark preloads the tracer of build/mpich or build/openmpi"
-command -v "mpicc.$PIOLET_MPI" >/dev/null || skip "mpicc.$PIOLET_MPI is not installed"
+[ -z "${PIOLET_SANITIZE:-}" ] || skip "the sanitizer's library would have to be preloaded before the tracer"
 export COMMAND_TIMEOUT=180
+mkdir "$TMP/data"
 
-expect_exit 0 limited "$SOURCE/bench/trace" --help
-expect_exit 2 limited "$SOURCE/bench/trace" --nonsense
-expect_exit 0 limited "$SOURCE/bench/trace" --mpi "$PIOLET_MPI" --build "${BINARY%/*}" --dir "$TMP" --rounds 1 --blocks 20 \
-    --patterns nested,random --raw "$TMP/raw"
-! grep -v '^# ' "$OUT" | grep -E '.{81}' >&2 || fail "a line of the table is wider than 80 columns"
-awk -F '\t' -v bad=0 '
-    $3 == "folded" && $8 / $5 > ($4 == "random" ? 20 : 1) { print; bad = 1 }
-    END { exit bad || NR != 8 }' "$TMP/raw" >&2 || fail "too many bytes a call, or lines are missing: $(cat "$TMP/raw")"
+expect_exit 0 limited "$PIOLET" bench trace --help
+expect_exit 2 limited "$PIOLET" bench trace --nonsense
+expect_exit 0 limited "$PIOLET" bench trace --on "$TMP/data" -o "$TMP/out" --repeat 1 --blocks 20 --patterns nested,random \
+    --progress=never
+awk '
+    $1 == "set" { delete param }
+    $1 == "param" { param[$2] = $3 }
+    $1 == "end-set" {
+        rows++
+        bytes = param["trace_bytes"] / param["calls"]
+        if (param["calls"] != 20000) { print "calls: " param["calls"]; bad = 1 }
+        if (param["tracer"] == "none" && bytes != 0) { print "a trace of none"; bad = 1 }
+        if (param["tracer"] == "logger" && (bytes < 30 || bytes > 34)) { print "logger: " bytes; bad = 1 }
+        if (param["tracer"] == "full" && bytes < 5) { print "full: " bytes; bad = 1 }
+        if (param["tracer"] == "folded" && bytes > (param["pattern"] == "random" ? 20 : 1)) { print "folded: " bytes; bad = 1 }
+        seen[param["pattern"], param["tracer"]]++
+    }
+    END {
+        for (key in seen) kinds++
+        exit bad || rows != 8 || kinds != 8
+    }' "$TMP/out" >&2 || fail "too many bytes a call, or sets are missing: $(grep ^param "$TMP/out")"
+for tracer in none logger folded full; do
+    [ "$(grep -cE "^(nested|random) +$tracer " "$OUT")" = 2 ] || fail "not in the table: $tracer"
+done
+[ -z "$(ls "$TMP/data")" ] || fail "left behind: $(ls "$TMP/data")"
+limited "$PIOLET" trace --help | grep -q 'PROGRAM' || fail "'piolet trace' is not the tracer any more"

@@ -8,26 +8,7 @@ source "$(dirname "$0")/../lib.sh"
 cd "$TMP"
 "$PIOLET" replay --help >/dev/null 2>&1 || skip "this piolet has no replay"
 mkdir a b
-cat >app.model <<'END'
-piolet-model 1
-program app
-ranks 2
-file 1 name="x" type=shared processes=2 access=sequential pointer=explicit calls=collective,independent waits=blocking views=0 written=600000 read=100000
-steps
-open ranks=0-1 file=1 name="x" with="amode=create|rdwr ranks=2 first=0 stride=1"
-loop 3
-  comm ranks=0-1 collectives=1
-  phase 1 count=3 numbers=1-3 ranks=0-1 weight=200000 access=sequential
-    write_at_all file=1 size=100000 offset=idP*300000+n*100000
-  end
-end
-comm ranks=0-1 collectives=1
-phase 2 count=1 numbers=4 ranks=0-1 weight=100000 access=sequential
-  read_at file=1 size=50000 offset=idP*50000
-end
-close ranks=0-1 file=1
-end-steps 17 -
-END
+cp "$SOURCE/tests/support/models/choose.model" app.model
 echo 'cb_nodes 1' >hints
 
 expect_exit 0 "$PIOLET" choose app.model --on a --on b --mpiio system,piolet --rounds 1 --keep-results kept -o p.out

@@ -1,46 +1,23 @@
 /* Data representations of MPI datatypes: datarep [SEED [CASES]]. Called by datarep.sh, on one rank.
  * Random types are built twice: as MPI datatypes, and as a plain list of elements with their places in memory and in
- * the file. Memory comes from functions of this file: they count it, and let one request fail where a test wants it. */
+ * the file. Memory comes from support/type_trial.h: it is counted, and one request fails where a test wants it. */
 #include <mpi.h>
 
 #include <inttypes.h>
 #include <limits.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <wchar.h>
 
-#include "base/rng.h"
+#include "engine/datarep/datarep.h"
+#include "engine/typemap/typemap.h"
+#include "engine/typemap/typemap_node.h"
 #include "mpi/real.h"
-#include "mpiio/datarep/datarep.h"
-#include "mpiio/mem.h"
-#include "mpiio/typemap/typemap_decode.h"
-#include "mpiio/typemap/typemap_node.h"
+#include "support/type_trial.h"
 
-static int failures;
 static struct pl_error error;
 static const struct datarep *external32;
-
-#define EXPECT(condition, ...)                                                                                         \
-    do {                                                                                                               \
-        if (!(condition))                                                                                              \
-            complain(__LINE__, __VA_ARGS__);                                                                           \
-    } while (0)
-
-static void complain(int line, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
-static void complain(int line, const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    fprintf(stderr, "line %d: ", line);
-    vfprintf(stderr, format, args);
-    fprintf(stderr, "\n");
-    va_end(args);
-    if (++failures >= 10)
-        MPI_Abort(MPI_COMM_WORLD, 1);
-}
 
 static void ok(int line, pl_status status)
 {
@@ -48,39 +25,6 @@ static void ok(int line, pl_status status)
         complain(line, "%s: %s", pl_status_name(status), error.text);
 }
 #define OK(call) ok(__LINE__, call)
-
-/* ---- Memory ------------------------------------------------------------------------------------------------------ */
-
-static int64_t live_blocks;
-static int64_t fail_in = -1; /* so many requests succeed, then one fails */
-
-static bool may_alloc(void)
-{
-    return fail_in < 0 || fail_in-- > 0;
-}
-
-void *mem_zalloc(size_t count, size_t bytes)
-{
-    void *memory = may_alloc() ? calloc(count, bytes) : NULL;
-    live_blocks += memory != NULL;
-    return memory;
-}
-
-void *mem_alloc(size_t bytes)
-{
-    return mem_zalloc(1, bytes);
-}
-
-void *mem_resize(void *memory, size_t bytes)
-{
-    return may_alloc() ? realloc(memory, bytes) : NULL;
-}
-
-void mem_free(void *memory)
-{
-    live_blocks -= memory != NULL;
-    free(memory);
-}
 
 /* ---- Predefined types -------------------------------------------------------------------------------------------- */
 
@@ -136,7 +80,7 @@ static void add_leaves(const struct leaf *table, size_t bytes)
     n_leaves += (int)(bytes / sizeof *table);
 }
 
-static void list_c_types(void)
+static void list_types(void)
 {
     const struct leaf table[] = {
         ONE(MPI_CHAR, 1, 1, SWAPPED, 1, 1, 1),
@@ -171,13 +115,7 @@ static void list_c_types(void)
         ONE(MPI_CXX_FLOAT_COMPLEX, 1, 1, SWAPPED, 4, 4, 2),
         ONE(MPI_CXX_DOUBLE_COMPLEX, 1, 1, SWAPPED, 8, 8, 2),
         ONE(MPI_CXX_LONG_DOUBLE_COMPLEX, 0, 0, EXTENDED, 16, 16, 2),
-    };
-    add_leaves(table, sizeof table);
-}
 
-static void list_other_types(void)
-{
-    const struct leaf table[] = {
         PAIR(MPI_FLOAT_INT, 1, 4, INT_VALUE, INT_VALUE),
         PAIR(MPI_DOUBLE_INT, 1, 8, VALUE(SWAPPED, 8, 8), INT_VALUE),
         PAIR(MPI_LONG_INT, 1, 8, VALUE(LONG_AS_32, 8, 4), INT_VALUE),
@@ -222,18 +160,6 @@ struct item {
     char text[TEXT_MAX];
 };
 
-static uint64_t seed;
-
-static uint64_t random64(void)
-{
-    return seed = rng_mix(seed + 1);
-}
-
-static int pick(int low, int high) /* both are possible */
-{
-    return low + (int)(random64() % (uint64_t)(high - low + 1));
-}
-
 static int64_t native_bytes(const struct value *value)
 {
     return (int64_t)value->native * value->parts;
@@ -242,17 +168,6 @@ static int64_t native_bytes(const struct value *value)
 static int64_t file_bytes(const struct value *value)
 {
     return (int64_t)value->file * value->parts;
-}
-
-static void describe(struct item *item, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
-static void describe(struct item *item, const char *format, ...)
-{
-    const size_t used = strlen(item->text);
-    va_list args;
-    va_start(args, format);
-    vsnprintf(item->text + used, TEXT_MAX - used, format, args);
-    va_end(args);
 }
 
 static void model_leaf(struct item *item, const struct leaf *leaf)
@@ -995,8 +910,7 @@ int main(int argc, char **argv)
     seed = argc > 1 ? strtoull(argv[1], NULL, 10) : 1;
     OK(real_load(&error));
     OK(datarep_find("external32", &external32, &error));
-    list_c_types();
-    list_other_types();
+    list_types();
     check_leaves();
     check_by_hand();
     check_f90();

@@ -1,7 +1,6 @@
 /* Options, random numbers and messages of engine_fuzz. */
 #include "engine_fuzz_base.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,29 +33,12 @@ void *allocate(size_t bytes)
     return memory;
 }
 
-void doing(const char *format, ...)
+const char *fuzz_where(void)
 {
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(fuzz.doing, sizeof fuzz.doing, format, arguments);
-    va_end(arguments);
-    if (fuzz.verbose)
-        fprintf(stderr, "case %lld step %d rank %d: %s\n", (long long)fuzz.case_number, fuzz.step, fuzz.rank,
-                fuzz.doing);
-}
-
-void complain(const char *format, ...)
-{
-    enum { MOST = 8 }; /* one mistake may show in every byte */
-    char text[1024];
-    va_list arguments;
-    if (++fuzz.failures > MOST)
-        return;
-    va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
-    fprintf(stderr, "seed %llu case %lld step %d, rank %d of %d: %s\n    %s\n", (unsigned long long)fuzz.seed,
-            (long long)fuzz.case_number, fuzz.step, fuzz.rank, fuzz.procs, text, fuzz.doing);
+    static char where[160];
+    snprintf(where, sizeof where, "seed %llu case %lld step %d, rank %d of %d", (unsigned long long)fuzz.seed,
+             (long long)fuzz.case_number, fuzz.step, fuzz.rank, fuzz.procs);
+    return where;
 }
 
 static bool set_features(const char *list, bool value)

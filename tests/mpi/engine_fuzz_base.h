@@ -2,6 +2,8 @@
 #ifndef ENGINE_FUZZ_BASE_H
 #define ENGINE_FUZZ_BASE_H
 
+#include "engine_random.h"
+
 #include <mpi.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -42,8 +44,9 @@ static inline bool has(enum feature feature)
 bool options_read(int argc, char **argv);
 
 /* Tells a failure with seed, case, step and what was being done; the run goes on, so that all ranks stay together. */
-void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
-void doing(const char *format, ...) __attribute__((format(printf, 1, 2)));
+#define complain(...) random_complain(&fuzz.failures, fuzz_where(), fuzz.doing, __VA_ARGS__)
+#define doing(...)    random_doing(fuzz.doing, sizeof fuzz.doing, fuzz.verbose ? fuzz_where() : NULL, __VA_ARGS__)
+const char *fuzz_where(void); /* "seed 1 case 2 step 3, rank 0 of 4" */
 void *allocate(size_t bytes); /* zeroed; ends the program where there is no memory */
 void give_up(const char *why) __attribute__((noreturn));
 

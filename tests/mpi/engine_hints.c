@@ -158,16 +158,18 @@ static void check_permissions(void)
  * PIOLET_HINTS (cb_buffer_size=2m romio_cb_write=disable no_such=1). */
 static void check_environment(void)
 {
+    static const char *const in_force[][2] = {{"cb_nodes", "5"},
+                                              {"origin:cb_nodes", "file"},
+                                              {"romio_ds_read", "enable"},
+                                              {"origin:romio_ds_read", "file"},
+                                              {"cb_buffer_size", "2097152"},
+                                              {"origin:cb_buffer_size", "environment"},
+                                              {"romio_cb_write", "enable"},
+                                              {"origin:romio_cb_write", "info"},
+                                              {"origin:romio_ds_write", "default"}};
     MPI_File file = open_with(path, AMODE, "romio_cb_write=enable");
-    expect_hint(file, "cb_nodes", "5");
-    expect_hint(file, "origin:cb_nodes", "file");
-    expect_hint(file, "romio_ds_read", "enable");
-    expect_hint(file, "origin:romio_ds_read", "file");
-    expect_hint(file, "cb_buffer_size", "2097152");
-    expect_hint(file, "origin:cb_buffer_size", "environment");
-    expect_hint(file, "romio_cb_write", "enable");
-    expect_hint(file, "origin:romio_cb_write", "info");
-    expect_hint(file, "origin:romio_ds_write", "default");
+    for (size_t i = 0; i < sizeof in_force / sizeof *in_force; i++)
+        expect_hint(file, in_force[i][0], in_force[i][1]);
     expect_hint_part(file, "origin:PIOLET_HINTS", "no_such");
     expect_hint_part(file, "origin:ROMIO_HINTS", "read '");
     fine("close", MPI_File_close(&file));

@@ -2,6 +2,8 @@
 #ifndef ENGINE_MIX_H
 #define ENGINE_MIX_H
 
+#include "engine_random.h"
+
 #include <mpi.h>
 
 #include <stdbool.h>
@@ -30,8 +32,9 @@ struct mix {
 
 extern struct mix mix;
 
-void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
-void doing(const char *format, ...) __attribute__((format(printf, 1, 2)));
+#define complain(...) random_complain(&mix.failures, mix_where(), mix.doing, __VA_ARGS__)
+#define doing(...)    random_doing(mix.doing, sizeof mix.doing, mix.verbose ? mix_where() : NULL, __VA_ARGS__)
+const char *mix_where(void); /* "seed 1 case 2 event 3, rank 0 of 4" */
 void *allocate(int64_t bytes);
 
 /* ---- files ---- */

@@ -1,7 +1,6 @@
 /* Random numbers and words of engine_mix. */
 #include "engine_mix.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -20,28 +19,12 @@ int64_t draw(struct random *random, int64_t least, int64_t most)
     return least + (int64_t)(draw_bits(random) % (uint64_t)(most - least + 1));
 }
 
-void complain(const char *format, ...)
+const char *mix_where(void)
 {
-    enum { MOST = 8 }; /* one mistake may show in many places */
-    char text[1024];
-    va_list arguments;
-    if (++mix.failures > MOST)
-        return;
-    va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
-    fprintf(stderr, "seed %lld case %lld event %d, rank %d of %d: %s\n    %s\n", (long long)mix.seed,
-            (long long)mix.number, mix.event, mix.rank, mix.ranks, text, mix.doing);
-}
-
-void doing(const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(mix.doing, sizeof mix.doing, format, arguments);
-    va_end(arguments);
-    if (mix.verbose)
-        fprintf(stderr, "case %lld event %d rank %d: %s\n", (long long)mix.number, mix.event, mix.rank, mix.doing);
+    static char where[160];
+    snprintf(where, sizeof where, "seed %lld case %lld event %d, rank %d of %d", (long long)mix.seed,
+             (long long)mix.number, mix.event, mix.rank, mix.ranks);
+    return where;
 }
 
 void *allocate(int64_t bytes)

@@ -14,13 +14,13 @@ command -v "$compiler" >/dev/null || skip "$compiler is not installed"
 is_openmpi=0
 [ "$PIOLET_MPI" != openmpi ] || is_openmpi=1
 
-# Only mpi_f08 says in every MPI that a buffer may be of any type. Lines are longer than fixed form's 72 columns.
+# Only mpi_f08 says in every MPI that a buffer may be of any type. Lines are as long as macros make them.
 build()
 {
-    local program=${1%.*} flags=(-cpp "-DPIOLET_IS_OPENMPI=$is_openmpi" -g "-J$TMP/modules.$1")
+    local program=${1%.*} flags=(-cpp -ffree-line-length-none "-DPIOLET_IS_OPENMPI=$is_openmpi" -g "-J$TMP/modules.$1")
     case $1 in
     *_f08.F90) flags+=(-Wall -Wextra -Werror) ;;
-    *.f) flags+=(-fallow-argument-mismatch -w -ffixed-line-length-132) ;;
+    *.f) flags+=(-fallow-argument-mismatch -w -ffixed-line-length-none) ;;
     *) flags+=(-fallow-argument-mismatch -w) ;;
     esac
     [ -z "${PIOLET_SANITIZE:-}" ] || flags+=("-fsanitize=$PIOLET_SANITIZE" -fno-sanitize-recover=all)

@@ -325,38 +325,36 @@
       call close_file
       end subroutine
 
+! ---- access, written and read back: at explicit offsets or with the
+! individual pointer, at once or finished later ----
+
+#define PLACED(w, write, r, read) \
+      call begin_write(lead); call w; call end_write(write); call r; call end_read(read)
+#define PLACED_LATER(w, write, r, read) \
+      call begin_write(lead); call w; call finish(write); call end_write(write); \
+      call r; call finish(read); call end_read(read)
+#define POINTED(w, write, r, read) \
+      call begin_write(lead); call w; call end_write(write); call check_position(piece, write); \
+      call to_start; call r; call end_read(read); call check_position(piece, read)
+#define POINTED_LATER(w, write, r, read) \
+      call begin_write(lead); call w; call check_position(piece, write); call finish(write); call end_write(write); \
+      call to_start; call r; call finish(read); call end_read(read)
+#define SHARED(w, write, r, read) \
+      call begin_write(0); call w; call end_write_shared(write); call to_start; call r; call end_read_shared(read)
+#define SHARED_LATER(w, write, r, read) \
+      call begin_write(0); call w; call finish(write); call end_write_shared(write); \
+      call to_start; call r; call finish(read); call end_read_shared(read)
+#define SPLIT(begin, finish, what) call begin; call ok(e, what // '_begin'); call finish
+
 ! ---- access with explicit offsets, on the layouts 1 and 2 ----
 
       subroutine test_explicit
       integer(kind=MPI_OFFSET_KIND) :: at
       at = lead
-      call begin_write(lead)
-      call MPI_File_write_at(fh, at, out, m, MPI_INTEGER, st, e)
-      call end_write('write_at')
-      call MPI_File_read_at(fh, at, in, m, MPI_INTEGER, st, e)
-      call end_read('read_at')
-
-      call begin_write(lead)
-      call MPI_File_write_at_all(fh, at, out, m, MPI_INTEGER, st, e)
-      call end_write('write_at_all')
-      call MPI_File_read_at_all(fh, at, in, m, MPI_INTEGER, st, e)
-      call end_read('read_at_all')
-
-      call begin_write(lead)
-      call MPI_File_iwrite_at(fh, at, out, m, MPI_INTEGER, req(1), e)
-      call finish('iwrite_at')
-      call end_write('iwrite_at')
-      call MPI_File_iread_at(fh, at, in, m, MPI_INTEGER, req(1), e)
-      call finish('iread_at')
-      call end_read('iread_at')
-
-      call begin_write(lead)
-      call MPI_File_iwrite_at_all(fh, at, out, m, MPI_INTEGER, req(1), e)
-      call finish('iwrite_at_all')
-      call end_write('iwrite_at_all')
-      call MPI_File_iread_at_all(fh, at, in, m, MPI_INTEGER, req(1), e)
-      call finish('iread_at_all')
-      call end_read('iread_at_all')
+      PLACED(MPI_File_write_at(fh, at, out, m, MPI_INTEGER, st, e), 'write_at', MPI_File_read_at(fh, at, in, m, MPI_INTEGER, st, e), 'read_at')
+      PLACED(MPI_File_write_at_all(fh, at, out, m, MPI_INTEGER, st, e), 'write_at_all', MPI_File_read_at_all(fh, at, in, m, MPI_INTEGER, st, e), 'read_at_all')
+      PLACED_LATER(MPI_File_iwrite_at(fh, at, out, m, MPI_INTEGER, req(1), e), 'iwrite_at', MPI_File_iread_at(fh, at, in, m, MPI_INTEGER, req(1), e), 'iread_at')
+      PLACED_LATER(MPI_File_iwrite_at_all(fh, at, out, m, MPI_INTEGER, req(1), e), 'iwrite_at_all', MPI_File_iread_at_all(fh, at, in, m, MPI_INTEGER, req(1), e), 'iread_at_all')
 
       call begin_write(lead)
       call MPI_File_write_at_all_begin(fh, at, out, m, MPI_INTEGER, e)
@@ -372,51 +370,16 @@
 ! ---- access with the individual file pointer ----
 
       subroutine test_individual
-      call begin_write(lead)
-      call MPI_File_write(fh, out, m, MPI_INTEGER, st, e)
-      call end_write('write')
-      call check_position(piece, 'write')
-      call to_start
-      call MPI_File_read(fh, in, m, MPI_INTEGER, st, e)
-      call end_read('read')
-      call check_position(piece, 'read')
+      POINTED(MPI_File_write(fh, out, m, MPI_INTEGER, st, e), 'write', MPI_File_read(fh, in, m, MPI_INTEGER, st, e), 'read')
+      POINTED(MPI_File_write_all(fh, out, m, MPI_INTEGER, st, e), 'write_all', MPI_File_read_all(fh, in, m, MPI_INTEGER, st, e), 'read_all')
+      POINTED_LATER(MPI_File_iwrite(fh, out, m, MPI_INTEGER, req(1), e), 'iwrite', MPI_File_iread(fh, in, m, MPI_INTEGER, req(1), e), 'iread')
+      POINTED_LATER(MPI_File_iwrite_all(fh, out, m, MPI_INTEGER, req(1), e), 'iwrite_all', MPI_File_iread_all(fh, in, m, MPI_INTEGER, req(1), e), 'iread_all')
 
       call begin_write(lead)
-      call MPI_File_write_all(fh, out, m, MPI_INTEGER, st, e)
-      call end_write('write_all')
-      call check_position(piece, 'write_all')
-      call to_start
-      call MPI_File_read_all(fh, in, m, MPI_INTEGER, st, e)
-      call end_read('read_all')
-
-      call begin_write(lead)
-      call MPI_File_iwrite(fh, out, m, MPI_INTEGER, req(1), e)
-      call check_position(piece, 'iwrite')
-      call finish('iwrite')
-      call end_write('iwrite')
-      call to_start
-      call MPI_File_iread(fh, in, m, MPI_INTEGER, req(1), e)
-      call finish('iread')
-      call end_read('iread')
-
-      call begin_write(lead)
-      call MPI_File_iwrite_all(fh, out, m, MPI_INTEGER, req(1), e)
-      call finish('iwrite_all')
-      call end_write('iwrite_all')
-      call to_start
-      call MPI_File_iread_all(fh, in, m, MPI_INTEGER, req(1), e)
-      call finish('iread_all')
-      call end_read('iread_all')
-
-      call begin_write(lead)
-      call MPI_File_write_all_begin(fh, out, m, MPI_INTEGER, e)
-      call ok(e, 'write_all_begin')
-      call MPI_File_write_all_end(fh, out, st, e)
+      SPLIT(MPI_File_write_all_begin(fh, out, m, MPI_INTEGER, e), MPI_File_write_all_end(fh, out, st, e), 'write_all')
       call end_write('write_all_end')
       call to_start
-      call MPI_File_read_all_begin(fh, in, m, MPI_INTEGER, e)
-      call ok(e, 'read_all_begin')
-      call MPI_File_read_all_end(fh, in, st, e)
+      SPLIT(MPI_File_read_all_begin(fh, in, m, MPI_INTEGER, e), MPI_File_read_all_end(fh, in, st, e), 'read_all')
       call end_read('read_all_end')
       call test_seek
       end subroutine
@@ -504,21 +467,8 @@
       subroutine test_shared
       call open_file
       call set_layout(3)
-      call begin_write(0)
-      call MPI_File_write_shared(fh, out, m, MPI_INTEGER, st, e)
-      call end_write_shared('write_shared')
-      call to_start
-      call MPI_File_read_shared(fh, in, m, MPI_INTEGER, st, e)
-      call end_read_shared('read_shared')
-
-      call begin_write(0)
-      call MPI_File_iwrite_shared(fh, out, m, MPI_INTEGER, req(1), e)
-      call finish('iwrite_shared')
-      call end_write_shared('iwrite_shared')
-      call to_start
-      call MPI_File_iread_shared(fh, in, m, MPI_INTEGER, req(1), e)
-      call finish('iread_shared')
-      call end_read_shared('iread_shared')
+      SHARED(MPI_File_write_shared(fh, out, m, MPI_INTEGER, st, e), 'write_shared', MPI_File_read_shared(fh, in, m, MPI_INTEGER, st, e), 'read_shared')
+      SHARED_LATER(MPI_File_iwrite_shared(fh, out, m, MPI_INTEGER, req(1), e), 'iwrite_shared', MPI_File_iread_shared(fh, in, m, MPI_INTEGER, req(1), e), 'iread_shared')
 
       call begin_write(0)
       call MPI_File_write_ordered(fh, out, m, MPI_INTEGER, st, e)
@@ -528,14 +478,10 @@
       call end_read('read_ordered')
 
       call begin_write(0)
-      call MPI_File_write_ordered_begin(fh, out, m, MPI_INTEGER, e)
-      call ok(e, 'write_ordered_begin')
-      call MPI_File_write_ordered_end(fh, out, st, e)
+      SPLIT(MPI_File_write_ordered_begin(fh, out, m, MPI_INTEGER, e), MPI_File_write_ordered_end(fh, out, st, e), 'write_ordered')
       call end_write('write_ordered_end')
       call to_start
-      call MPI_File_read_ordered_begin(fh, in, m, MPI_INTEGER, e)
-      call ok(e, 'read_ordered_begin')
-      call MPI_File_read_ordered_end(fh, in, st, e)
+      SPLIT(MPI_File_read_ordered_begin(fh, in, m, MPI_INTEGER, e), MPI_File_read_ordered_end(fh, in, st, e), 'read_ordered')
       call end_read('read_ordered_end')
       call check_shared(ranks * m, 'read_ordered_end')
       call close_file

@@ -6,6 +6,14 @@
 #define ERRHANDLER_T type(MPI_Errhandler)
 #define REQUEST_T type(MPI_Request)
 #define STATUS_T type(MPI_Status)
+#define CONVERSION_ARGUMENTS \
+    type(c_ptr), value :: userbuf, filebuf; type(MPI_Datatype) :: datatype; integer :: count, ierror; \
+    integer(kind=MPI_OFFSET_KIND) :: position; integer(kind=MPI_ADDRESS_KIND) :: extra_state; \
+    integer, pointer :: memory(:); integer(kind=selected_int_kind(18)), pointer :: file(:)
+#define TAKE_BUFFERS \
+    call c_f_pointer(userbuf, memory, [position + count]); call c_f_pointer(filebuf, file, [count])
+#define IN_MEMORY memory
+#define IN_FILE file
 
 module fortran_binding
   use, intrinsic :: iso_c_binding, only: c_ptr, c_f_pointer
@@ -17,70 +25,7 @@ module fortran_binding
   integer :: written = 0, read_back = 0, datarep_faults = 0
 
 contains
-
-  subroutine handler(file, code)
-    type(MPI_File) :: file
-    integer :: code
-    handler_calls = handler_calls + 1
-    handler_file = file
-    handler_code = code
-  end subroutine
-
-  subroutine look_at(datatype, state)
-    type(MPI_Datatype), intent(in) :: datatype
-    integer(kind=MPI_ADDRESS_KIND), intent(in) :: state
-    if (datatype /= MPI_INTEGER .or. state /= datarep_state) datarep_faults = datarep_faults + 1
-  end subroutine
-
-  subroutine write_eight(userbuf, datatype, count, filebuf, position, extra_state, ierror)
-    type(c_ptr), value :: userbuf, filebuf
-    type(MPI_Datatype) :: datatype
-    integer :: count, ierror
-    integer(kind=MPI_OFFSET_KIND) :: position
-    integer(kind=MPI_ADDRESS_KIND) :: extra_state
-    integer, pointer :: memory(:)
-    integer(kind=selected_int_kind(18)), pointer :: file(:)
-    call look_at(datatype, extra_state)
-    call c_f_pointer(userbuf, memory, [position + count])
-    call c_f_pointer(filebuf, file, [count])
-    file(1:count) = -memory(position + 1:position + count)
-    written = written + count
-    ierror = MPI_SUCCESS
-  end subroutine
-
-  subroutine read_eight(userbuf, datatype, count, filebuf, position, extra_state, ierror)
-    type(c_ptr), value :: userbuf, filebuf
-    type(MPI_Datatype) :: datatype
-    integer :: count, ierror
-    integer(kind=MPI_OFFSET_KIND) :: position
-    integer(kind=MPI_ADDRESS_KIND) :: extra_state
-    integer, pointer :: memory(:)
-    integer(kind=selected_int_kind(18)), pointer :: file(:)
-    call look_at(datatype, extra_state)
-    call c_f_pointer(userbuf, memory, [position + count])
-    call c_f_pointer(filebuf, file, [count])
-    memory(position + 1:position + count) = int(-file(1:count))
-    read_back = read_back + count
-    ierror = MPI_SUCCESS
-  end subroutine
-
-  subroutine extent_eight(datatype, extent, extra_state, ierror)
-    type(MPI_Datatype) :: datatype
-    integer :: ierror
-    integer(kind=MPI_ADDRESS_KIND) :: extent, extra_state
-    call look_at(datatype, extra_state)
-    extent = 8
-    ierror = MPI_SUCCESS
-  end subroutine
-
-  subroutine extent_four(datatype, extent, extra_state, ierror)
-    type(MPI_Datatype) :: datatype
-    integer :: ierror
-    integer(kind=MPI_ADDRESS_KIND) :: extent, extra_state
-    call look_at(datatype, extra_state)
-    extent = 4
-    ierror = MPI_SUCCESS
-  end subroutine
+#include "fortran_functions.F90"
 end module
 
 #include "fortran_body.F90"

@@ -1,11 +1,11 @@
 ! Fortran 90's way: the module mpi. fortran_body.F90 has the tests.
-#define FILE_T integer
-#define INFO_T integer
-#define TYPE_T integer
-#define GROUP_T integer
-#define ERRHANDLER_T integer
-#define REQUEST_T integer
-#define STATUS_T integer, dimension(MPI_STATUS_SIZE)
+#include "fortran_integers.inc"
+#define CONVERSION_ARGUMENTS \
+    integer :: userbuf(*), datatype, count, ierror; integer(kind=selected_int_kind(18)) :: filebuf(*); \
+    integer(kind=MPI_OFFSET_KIND) :: position; integer(kind=MPI_ADDRESS_KIND) :: extra_state
+#define TAKE_BUFFERS
+#define IN_MEMORY userbuf
+#define IN_FILE filebuf
 
 module fortran_binding
   use mpi
@@ -18,57 +18,7 @@ module fortran_binding
 #endif
 
 contains
-
-  subroutine handler(file, code)
-    integer :: file, code
-    handler_calls = handler_calls + 1
-    handler_file = file
-    handler_code = code
-  end subroutine
-
-  subroutine look_at(datatype, state)
-    integer, intent(in) :: datatype
-    integer(kind=MPI_ADDRESS_KIND), intent(in) :: state
-    if (datatype /= MPI_INTEGER .or. state /= datarep_state) datarep_faults = datarep_faults + 1
-  end subroutine
-
-  subroutine write_eight(userbuf, datatype, count, filebuf, position, extra_state, ierror)
-    integer :: userbuf(*), datatype, count, ierror
-    integer(kind=selected_int_kind(18)) :: filebuf(*)
-    integer(kind=MPI_OFFSET_KIND) :: position
-    integer(kind=MPI_ADDRESS_KIND) :: extra_state
-    call look_at(datatype, extra_state)
-    filebuf(1:count) = -userbuf(position + 1:position + count)
-    written = written + count
-    ierror = MPI_SUCCESS
-  end subroutine
-
-  subroutine read_eight(userbuf, datatype, count, filebuf, position, extra_state, ierror)
-    integer :: userbuf(*), datatype, count, ierror
-    integer(kind=selected_int_kind(18)) :: filebuf(*)
-    integer(kind=MPI_OFFSET_KIND) :: position
-    integer(kind=MPI_ADDRESS_KIND) :: extra_state
-    call look_at(datatype, extra_state)
-    userbuf(position + 1:position + count) = int(-filebuf(1:count))
-    read_back = read_back + count
-    ierror = MPI_SUCCESS
-  end subroutine
-
-  subroutine extent_eight(datatype, extent, extra_state, ierror)
-    integer :: datatype, ierror
-    integer(kind=MPI_ADDRESS_KIND) :: extent, extra_state
-    call look_at(datatype, extra_state)
-    extent = 8
-    ierror = MPI_SUCCESS
-  end subroutine
-
-  subroutine extent_four(datatype, extent, extra_state, ierror)
-    integer :: datatype, ierror
-    integer(kind=MPI_ADDRESS_KIND) :: extent, extra_state
-    call look_at(datatype, extra_state)
-    extent = 4
-    ierror = MPI_SUCCESS
-  end subroutine
+#include "fortran_functions.F90"
 end module
 
 #include "fortran_body.F90"

@@ -1,22 +1,13 @@
 ! Fortran 77's way: mpif.h, fixed form, functions of the program outside
 ! of any module. fortran_body.F90 has the tests.
-#define FILE_T integer
-#define INFO_T integer
-#define TYPE_T integer
-#define GROUP_T integer
-#define ERRHANDLER_T integer
-#define REQUEST_T integer
-#define STATUS_T integer, dimension(MPI_STATUS_SIZE)
+#include "fortran_integers.inc"
 
       module fortran_binding
       implicit none
       include 'mpif.h'
       integer(kind=MPI_ADDRESS_KIND) datarep_state
       parameter (datarep_state = 4711)
-      integer handler_calls, handler_file, handler_code
-      integer written, read_back, datarep_faults
-      common /seen/ handler_calls, handler_file, handler_code,
-     &              written, read_back, datarep_faults
+#include "fortran_seen.inc"
       external handler, read_eight, write_eight
       external extent_eight, extent_four
       end module
@@ -25,81 +16,66 @@
 
       subroutine handler(file, code)
       integer file, code
-      integer handler_calls, handler_file, handler_code
-      integer written, read_back, datarep_faults
-      common /seen/ handler_calls, handler_file, handler_code,
-     &              written, read_back, datarep_faults
+#include "fortran_seen.inc"
       handler_calls = handler_calls + 1
       handler_file = file
       handler_code = code
       end
 
-      subroutine write_eight(userbuf, datatype, count, filebuf,
-     &                       position, state, ierror)
+      subroutine look_at(datatype, state, ierror)
       include 'mpif.h'
-      integer userbuf(*), datatype, count, ierror, i
-      integer*8 filebuf(*)
-      integer(kind=MPI_OFFSET_KIND) position
+      integer datatype, ierror
       integer(kind=MPI_ADDRESS_KIND) state
-      integer handler_calls, handler_file, handler_code
-      integer written, read_back, datarep_faults
-      common /seen/ handler_calls, handler_file, handler_code,
-     &              written, read_back, datarep_faults
+#include "fortran_seen.inc"
       if (datatype .ne. MPI_INTEGER .or. state .ne. 4711)
      &  datarep_faults = datarep_faults + 1
-      do 10 i = 1, count
-        filebuf(i) = -userbuf(position + i)
-10    continue
-      written = written + count
       ierror = MPI_SUCCESS
+      end
+
+! One conversion for both directions, and one extent; arguments that a
+! subroutine only passes on need no types here.
+      subroutine convert(writes, userbuf, count, filebuf, position)
+      include 'mpif.h'
+      logical writes
+      integer userbuf(*), count, i
+      integer*8 filebuf(*)
+      integer(kind=MPI_OFFSET_KIND) position
+#include "fortran_seen.inc"
+      do 10 i = 1, count
+        if (writes) filebuf(i) = -userbuf(position + i)
+        if (.not. writes) userbuf(position + i) = int(-filebuf(i))
+10    continue
+      if (writes) written = written + count
+      if (.not. writes) read_back = read_back + count
+      end
+
+      subroutine write_eight(userbuf, datatype, count, filebuf,
+     &                       position, state, ierror)
+      call look_at(datatype, state, ierror)
+      call convert(.true., userbuf, count, filebuf, position)
       end
 
       subroutine read_eight(userbuf, datatype, count, filebuf,
      &                      position, state, ierror)
+      call look_at(datatype, state, ierror)
+      call convert(.false., userbuf, count, filebuf, position)
+      end
+
+      subroutine give_extent(bytes, extent)
       include 'mpif.h'
-      integer userbuf(*), datatype, count, ierror, i
-      integer*8 filebuf(*)
-      integer(kind=MPI_OFFSET_KIND) position
-      integer(kind=MPI_ADDRESS_KIND) state
-      integer handler_calls, handler_file, handler_code
-      integer written, read_back, datarep_faults
-      common /seen/ handler_calls, handler_file, handler_code,
-     &              written, read_back, datarep_faults
-      if (datatype .ne. MPI_INTEGER .or. state .ne. 4711)
-     &  datarep_faults = datarep_faults + 1
-      do 10 i = 1, count
-        userbuf(position + i) = int(-filebuf(i))
-10    continue
-      read_back = read_back + count
-      ierror = MPI_SUCCESS
+      integer bytes
+      integer(kind=MPI_ADDRESS_KIND) extent
+      extent = bytes
       end
 
       subroutine extent_eight(datatype, extent, state, ierror)
-      include 'mpif.h'
-      integer datatype, ierror
-      integer(kind=MPI_ADDRESS_KIND) extent, state
-      integer handler_calls, handler_file, handler_code
-      integer written, read_back, datarep_faults
-      common /seen/ handler_calls, handler_file, handler_code,
-     &              written, read_back, datarep_faults
-      if (datatype .ne. MPI_INTEGER .or. state .ne. 4711)
-     &  datarep_faults = datarep_faults + 1
-      extent = 8
-      ierror = MPI_SUCCESS
+      call look_at(datatype, state, ierror)
+      call give_extent(8, extent)
       end
 
       subroutine extent_four(datatype, extent, state, ierror)
-      include 'mpif.h'
-      integer datatype, ierror
-      integer(kind=MPI_ADDRESS_KIND) extent, state
-      integer handler_calls, handler_file, handler_code
-      integer written, read_back, datarep_faults
-      common /seen/ handler_calls, handler_file, handler_code,
-     &              written, read_back, datarep_faults
-      if (datatype .ne. MPI_INTEGER .or. state .ne. 4711)
-     &  datarep_faults = datarep_faults + 1
-      extent = 4
-      ierror = MPI_SUCCESS
+      call look_at(datatype, state, ierror)
+      call give_extent(4, extent)
       end
 
       program fortran_mpif

@@ -3,10 +3,12 @@
 # proves: IOT-27
 # It would fail if the file depended on the number of ranks or on the way of access, if it did not hold a mesh that fills
 # its box, if a rank could not read what another one wrote, if a time or a parameter were missing, if a changed file
-# passed the check, or if impossible keywords came as far as I/O.
+# passed the check, if impossible keywords came as far as I/O, or if overlapping reads were made by independent calls where
+# not OMPIO is in force.
 # processors: 2
 # timeout: 400
 source "$(dirname "$0")/../lib.sh"
+source "$(dirname "$0")/../engine.sh"
 cd "$TMP"
 
 # keywords FILE COLLECTIVE [LINE...]: 9 x 8 x 7 cells are 720 nodes and 3024 elements
@@ -93,6 +95,28 @@ for param in owned_nodes_min owned_nodes_max owned_elements_min owned_elements_m
 done
 spread=$(awk '$2 == "owned_elements_min" { low = $3 } $2 == "owned_elements_max" { print (low < $3 && low > 0); exit }' results.4)
 [ "$spread" = 1 ] || fail "all parts are equal, or one is empty"
+
+# ---- overlapping reads are independent only where OMPIO would read rubbish ----
+
+keywords ghost.dat true "keep false" | grep -v 'keep true' >ghost.in
+# ghosts RUN: how ghost nodes were read in a collective run, and by which MPI-IO
+ghosts()
+{
+    rm -f ghosts
+    expect_exit 0 "$@" "$PIOLET" run -o ghosts ghost.in
+    awk '$1 == "fact" && $2 == "mpiio" { by = $3 } $1 == "param" && $2 == "ghost_collective" { print by, $3 }' ghosts
+}
+[ "$(ghosts engine_run 4)" = "piolet true" ] || fail "on our engine: $(ghosts engine_run 4)"
+own=$(ghosts mpirun_n 4)
+case $own in
+"ROMIO true") ;;
+"OMPIO "*) [ "$PIOLET_MPI" = openmpi ] || fail "OMPIO on $PIOLET_MPI" ;;
+*) fail "on the MPI's own: $own" ;;
+esac
+if [ "$PIOLET_MPI" = openmpi ] && OMPI_MCA_io=romio321 mpirun_n 1 "$PIOLET" doctor 2>/dev/null | grep -q ROMIO; then
+    own=$(OMPI_MCA_io=romio321 ghosts mpirun_n 4)
+    [ "$own" = "ROMIO true" ] || fail "on Open MPI's ROMIO: $own"
+fi
 
 # ---- changed between writing and reading ----
 

@@ -23,7 +23,7 @@ keywords()
 
 # 4 GB and a bit, in blocks of 64 MB: 64 blocks, a tail, offsets beyond 2^32.
 for access in "collective true" "collective false"; do
-    keywords multiple 4300.123456 67.108864 "$access" "check full" >four.in
+    keywords multiple 4300.123456 67.108864 "$access" "check full" "keep true" >four.in
     expect_exit 0 mpirun_n 3 "$PIOLET" run -o four.out four.in
     [ "$(stat -c %s large.dat)" = $((64 * 67108864)) ] || fail "4 GB: $(stat -c %s large.dat) bytes"
     rm large.dat
@@ -31,7 +31,7 @@ done
 expect_exit 0 "$PIOLET" analyze export --format json four.out
 [ "$(jq -c '[.blocks[].sets[].params | [.blocks, .tail_bytes]] | unique' "$OUT")" = '[["64","5156160"]]' ] ||
     fail "blocks and tail: $(jq -c '[.blocks[].sets[].params | [.blocks, .tail_bytes]]' "$OUT")"
-keywords multiple 1000 64 "collective true" >wide.in
+keywords multiple 1000 64 "collective true" "keep true" >wide.in
 expect_exit 0 mpirun_n 16 "$PIOLET" run -o wide.out wide.in
 rm large.dat
 

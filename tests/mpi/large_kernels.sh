@@ -31,7 +31,7 @@ keywords()
 whole="700 700 700"
 for case in "4:1 2 2:true" "4:2 2 1:true" "4:1 1 4:false" "4:1 4 1:false" "1:1 1 1:true" "1:1 1 1:false"; do
     IFS=: read -r ranks grid collective <<<"$case"
-    keywords "$whole" "$grid" "$collective" "phases write" >write.in
+    keywords "$whole" "$grid" "$collective" "phases write" "keep true" >write.in
     expect_exit 0 mpirun_n "$ranks" "$PIOLET" run -o large.out write.in
     ./serial_matrix 11 700 700 700 | cmp - large.dat >&2 || fail "$case: not the file of a serial program"
     for other in "4:4 1 1:true" "2:1 1 2:false"; do # one rank of two reads 1.4 GB with one call
@@ -47,7 +47,7 @@ done
 [ "$(df --output=avail -B 1000000 . | tail -n 1)" -gt 19000 ] || { echo "left out: 2^31 elements need 19 GB of disk"; exit 0; }
 [ "$(available_mb)" -gt 20500 ] || { echo "left out: 2^31 elements need 20.5 GB of memory"; exit 0; }
 huge="1300 1300 1272" # 2149680000 elements, 17.2 GB
-keywords "$huge" "1 1 4" false "phases write" >write.in
+keywords "$huge" "1 1 4" false "phases write" "keep true" >write.in
 expect_exit 0 mpirun_n 4 "$PIOLET" run -o large.out write.in
 [ "$(stat -c %s large.dat)" = 17197440000 ] || fail "$(stat -c %s large.dat) bytes"
 for from in 0 268435000 1074839000 2147483000 2149679000; do # the ends, the border of two ranks, 2^31 bytes, 2^31 elements

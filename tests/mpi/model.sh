@@ -16,7 +16,7 @@ expect_exit 0 mpirun_n 4 "$PIOLET" trace -o folded -- ./app
 if grep -q "built without a reader of traces" "$ERR"; then
     skip "this tree has no reader of traces"
 fi
-expect_exit 0 "$PIOLET" model folded -o app.model --plot app.svg
+expect_exit 0 "$PIOLET" model --phases fine folded -o app.model --plot app.svg
 expect_in "$OUT" "29 phases"
 grep -q '</svg>' app.svg || fail "no picture"
 
@@ -52,5 +52,5 @@ diff dumped expanded >"$OUT" || fail "trace and model differ: $(head -5 "$OUT")"
 
 expect_exit 0 "$PIOLET" model --check app.model
 expect_exit 0 mpirun_n 4 "$PIOLET" trace --full --engine -o full -- ./app
-expect_exit 0 "$PIOLET" model full -o full.model
+expect_exit 0 "$PIOLET" model --phases fine full -o full.model
 expect_exit 0 "$PIOLET" model --diff app.model full.model

@@ -17,7 +17,7 @@ check_raw()
         $1 == "set" { operation = ""; counted = 0 }
         $1 == "param" && $2 == "operation" { operation = $3; sets++ }
         $1 == "param" && $2 == "operations" { operations = $3 }
-        $1 == "series" { counted += $5 }
+        $1 == "series" && $4 == "ns" { counted += $5 }
         $1 == "error" { print file ": " $0; bad = 1 }
         $1 == "end-set" && operation != "" && (counted != operations || !counted) {
             print file ": " operation ": " counted " times of " operations; bad = 1
@@ -43,7 +43,7 @@ mkdir a b
 if [ "$(stat -f -c %T a)" != tmpfs ]; then
     expect_exit 0 "$PIOLET" peak a b --quick --size 8m --limit 4 --files 20 -o disk.out \
         --info 'raid=RAID 5, 5 disks' --json disk.json --csv disk.csv --plot disk.svg
-    expect_in "$OUT" "BW_PK of 2 I/O nodes together: write"
+    expect_in "$OUT" "(BW_PK) of 2 I/O nodes together: write"
     [ -z "$(awk 'length > 80' "$OUT")" ] || fail "a line is longer than 80 columns"
     expect_in disk.out "fact config.raid RAID 5, 5 disks"
     expect_in disk.out "fact config.given raid"

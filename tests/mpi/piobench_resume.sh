@@ -59,6 +59,7 @@ before=$(trials results)
 [ "$before" -lt 180 ] || fail "the run was not killed in the middle: $before trials"
 cp results killed
 expect_exit 2 "$PIOLET" piobench --resume results -b 64
+expect_in "$ERR" "--blocks: '64', but the run to resume has '64,128,256'; leave it out"
 kill_after $((before + 10)) timeout 60 "$PIOLET" piobench --resume results # and once more
 cmp -n "$(stat -c %s killed)" killed results >&2 || fail "the resumed run changed what was there"
 expect_exit 0 "$PIOLET" piobench --resume results

@@ -13,6 +13,11 @@ mkdir on
 model()
 {
     local name=$1 suffix=$2 turns=$3 bytes=$((2 * 8 * $3))
+    phase()
+    {
+        printf 'phase %d count=1 numbers=%d ranks=0-1 weight=%d access=strided\n  loop %d\n' "$1" "$1" "$bytes" "$turns"
+        printf '    %s_at%s file=1 size=8 offset=idP*8+n%%1000*16\n  end\nend\n' "$2" "$suffix"
+    }
     cat >"$name.model" <<END
 piolet-model 1
 program app
@@ -20,17 +25,9 @@ ranks 2
 file 1 name="a" type=shared processes=2 access=sequential pointer=explicit calls=$4 waits=blocking views=0 written=$bytes read=$bytes
 steps
 open ranks=0-1 file=1 name="a" with="amode=create|rdwr ranks=2 first=0 stride=1"
-phase 1 count=1 numbers=1 ranks=0-1 weight=$bytes access=strided
-  loop $turns
-    write_at$suffix file=1 size=8 offset=idP*8+n%1000*16
-  end
-end
+$(phase 1 write)
 comm ranks=0-1 collectives=1
-phase 2 count=1 numbers=2 ranks=0-1 weight=$bytes access=strided
-  loop $turns
-    read_at$suffix file=1 size=8 offset=idP*8+n%1000*16
-  end
-end
+$(phase 2 read)
 close ranks=0-1 file=1
 end-steps 17 -
 END

@@ -39,20 +39,17 @@ check_pnetcdf()
 }
 
 looked_at=0
-if [ -x "$PROGRAMS/software_hdf5" ]; then
+while IFS='|' read -r library package; do
+    if [ ! -x "$PROGRAMS/software_$library" ]; then
+        echo "not checked: $library (package $package)"
+        continue
+    fi
     looked_at=$((looked_at + 1))
     for ranks in 1 2 3; do
-        check_hdf5 "$ranks"
+        "check_$library" "$ranks"
     done
-else
-    echo "not checked: HDF5 (package libhdf5-$PIOLET_MPI-dev)"
-fi
-if [ -x "$PROGRAMS/software_pnetcdf" ]; then
-    looked_at=$((looked_at + 1))
-    for ranks in 1 2 3; do
-        check_pnetcdf "$ranks"
-    done
-else
-    echo "not checked: PnetCDF (package libpnetcdf-dev, for Open MPI)"
-fi
+done <<END
+hdf5|libhdf5-$PIOLET_MPI-dev
+pnetcdf|libpnetcdf-dev, for Open MPI
+END
 [ "$looked_at" -gt 0 ] || skip "neither HDF5 nor PnetCDF is installed for $PIOLET_MPI"

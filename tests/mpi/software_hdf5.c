@@ -1,6 +1,7 @@
 /* Parallel HDF5 as programs use it: software_hdf5 write FILE, on any number of ranks, writes datasets of several kinds,
- * opens the file again and reads them with other selections. software_hdf5 dump FILE, on one rank, prints everything
- * that is in the file; it reads through HDF5's POSIX driver, past any MPI-IO. */
+ * opens the file again and reads them with other selections. software_hdf5 many FILE writes 40 datasets one after the
+ * other, each of another size, and reads them again; metadata as the library does it by itself. software_hdf5 dump
+ * FILE, on one rank, prints everything that is in the file; it reads through HDF5's POSIX driver, past any MPI-IO. */
 #include <hdf5.h>
 #include <mpi.h>
 #include <stdbool.h>
@@ -8,20 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "support/software.h"
+
 enum { ROWS = 60, COLUMNS = 42 }; /* both divide by 1, 2, 3 ranks */
 
-static int rank, ranks;
-
 #define NEED(call) need((call) >= 0, #call, __LINE__)
-
-static void need(bool is_right, const char *what, int line)
-{
-    if (is_right)
-        return;
-    fprintf(stderr, "rank %d, line %d: %s\n", rank, line, what);
-    MPI_Abort(MPI_COMM_WORLD, 1);
-    exit(1);
-}
 
 static hid_t made(hid_t id, const char *what, int line)
 {
@@ -116,15 +108,21 @@ static hid_t create(hid_t file, const char *name, hid_t type, hsize_t rows, hid_
 static void write_contiguous(hid_t file)
 {
     const hid_t list = MADE(H5Pcreate(H5P_DATASET_CREATE));
-    hid_t dataset = create(file, "rows", H5T_IEEE_F64LE, ROWS, list);
-    write_part(dataset, 1, rows_of(rank), H5FD_MPIO_COLLECTIVE);
-    NEED(H5Dclose(dataset));
-    dataset = create(file, "columns", H5T_IEEE_F64BE, ROWS, list); /* the library converts, too */
-    write_part(dataset, 2, columns_of(rank), H5FD_MPIO_COLLECTIVE);
-    NEED(H5Dclose(dataset));
-    dataset = create(file, "alone", H5T_IEEE_F64LE, ROWS, list);
-    write_part(dataset, 3, columns_of(rank), H5FD_MPIO_INDEPENDENT);
-    NEED(H5Dclose(dataset));
+    const struct {
+        const char *name;
+        hid_t type;
+        struct part part;
+        H5FD_mpio_xfer_t transfer;
+    } sets[] = {
+        {"rows", H5T_IEEE_F64LE, rows_of(rank), H5FD_MPIO_COLLECTIVE},
+        {"columns", H5T_IEEE_F64BE, columns_of(rank), H5FD_MPIO_COLLECTIVE}, /* the library converts, too */
+        {"alone", H5T_IEEE_F64LE, columns_of(rank), H5FD_MPIO_INDEPENDENT},
+    };
+    for (int i = 0; i < 3; i++) {
+        const hid_t dataset = create(file, sets[i].name, sets[i].type, ROWS, list);
+        write_part(dataset, i + 1, sets[i].part, sets[i].transfer);
+        NEED(H5Dclose(dataset));
+    }
     NEED(H5Pclose(list));
 }
 
@@ -203,6 +201,51 @@ static void write_file(const char *path)
     NEED(H5Pclose(list));
 }
 
+/* ---- many datasets ---- */
+
+static void many_part(hid_t file, int number, bool writes, H5FD_mpio_xfer_t mode)
+{
+    const hsize_t width = 100 + (hsize_t)number * 7,
+                  whole = width * (hsize_t)ranks + 13; /* a rest that nobody writes */
+    const hsize_t start = (hsize_t)rank * width;
+    char name[32];
+    snprintf(name, sizeof name, "dataset %d", number);
+    const hid_t all = MADE(H5Screate_simple(1, &whole, NULL)), memory = MADE(H5Screate_simple(1, &width, NULL));
+    const hid_t dataset = writes
+                              ? MADE(H5Dcreate(file, name, H5T_IEEE_F64LE, all, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT))
+                              : MADE(H5Dopen(file, name, H5P_DEFAULT));
+    const hid_t list = transfer(mode);
+    double *data = calloc(width, sizeof *data);
+    need(data != NULL, "memory", __LINE__);
+    NEED(H5Sselect_hyperslab(all, H5S_SELECT_SET, &start, NULL, &width, NULL));
+    if (writes)
+        NEED(H5Dwrite(dataset, H5T_NATIVE_DOUBLE, memory, all, list, data));
+    else
+        NEED(H5Dread(dataset, H5T_NATIVE_DOUBLE, memory, all, list, data));
+    free(data);
+    NEED(H5Pclose(list));
+    NEED(H5Dclose(dataset));
+    NEED(H5Sclose(memory));
+    NEED(H5Sclose(all));
+}
+
+static void many_file(const char *path)
+{
+    const hid_t list = MADE(H5Pcreate(H5P_FILE_ACCESS));
+    NEED(H5Pset_fapl_mpio(list, MPI_COMM_WORLD, MPI_INFO_NULL));
+    hid_t file = MADE(H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, list));
+    for (int i = 0; i < 40; i++)
+        many_part(file, i, true, H5FD_MPIO_COLLECTIVE);
+    for (int i = 40; i < 44; i++)
+        many_part(file, i, true, H5FD_MPIO_INDEPENDENT);
+    NEED(H5Fclose(file));
+    file = MADE(H5Fopen(path, H5F_ACC_RDONLY, list));
+    for (int i = 0; i < 44; i++)
+        many_part(file, i, false, i % 2 ? H5FD_MPIO_INDEPENDENT : H5FD_MPIO_COLLECTIVE);
+    NEED(H5Fclose(file));
+    NEED(H5Pclose(list));
+}
+
 /* ---- what is in a file ---- */
 
 static herr_t dump_attribute(hid_t object, const char *name, const H5A_info_t *info, void *context)
@@ -252,12 +295,11 @@ static void dump_file(const char *path)
 
 int main(int argc, char **argv)
 {
-    MPI_Init(&argc, &argv);
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    need(argc == 3, "arguments: write|dump FILE", __LINE__);
+    software_begin(argc, argv, 2, "arguments: write|many|dump FILE");
     if (strcmp(argv[1], "write") == 0)
         write_file(argv[2]);
+    else if (strcmp(argv[1], "many") == 0)
+        many_file(argv[2]);
     else
         dump_file(argv[2]);
     MPI_Finalize();

@@ -8,18 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "support/software.h"
+
 enum { ROWS = 60, COLUMNS = 42, RECORDS = 3 }; /* rows and columns divide by 1, 2, 3 ranks */
-
-static int rank, ranks;
-
-static void need(bool is_right, const char *what, int line)
-{
-    if (is_right)
-        return;
-    fprintf(stderr, "rank %d, line %d: %s\n", rank, line, what);
-    MPI_Abort(MPI_COMM_WORLD, 1);
-    exit(1);
-}
 
 #define NEED(call)                                                                                                     \
     do {                                                                                                               \
@@ -169,10 +160,7 @@ static void read_file(const char *path)
 
 int main(int argc, char **argv)
 {
-    MPI_Init(&argc, &argv);
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    need(argc == 2, "argument: FILE", __LINE__);
+    software_begin(argc, argv, 1, "argument: FILE");
     write_file(argv[1]);
     read_file(argv[1]);
     MPI_Finalize();

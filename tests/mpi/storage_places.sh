@@ -2,7 +2,7 @@
 # tools/places: what it sets up can be used by a benchmark, and nothing is left of it: not after 'down', not when its time
 # is over, not when it was killed.
 # It would fail if a place had another file system than asked for, if a second call did harm, if a place that cannot be
-# had stopped the others, or if a mount, a loop device, a limit or a process stayed behind.
+# had stopped the others, if a request to a place far away were not counted, or if a mount, a loop device, a limit or a process stayed behind.
 # processors: 2
 # timeout: 120
 # serial
@@ -40,19 +40,33 @@ on_exit "$places" down "$here"
 kinds=(ext4 tmpfs)
 ! command -v mkfs.xfs >/dev/null || ! grep -qw xfs /proc/filesystems || kinds+=(xfs)
 ! command -v mkfs.btrfs >/dev/null || ! grep -qw btrfs /proc/filesystems || kinds+=(btrfs-raid0)
+[ ! -c /dev/fuse ] || ! pkg-config --exists fuse3 || kinds+=(delay)
 throttles=/sys/fs/cgroup/blkio/blkio.throttle.write_bps_device
 [ ! -e "$throttles" ] || kinds+=(throttled)
-expect_exit 0 "$places" up --size 320M --for 5 "$here" "${kinds[@]}"
+expect_exit 0 "$places" up --size 320M --for 5 --latency 0.5 "$here" "${kinds[@]}"
 [ "$(wc -l <"$OUT")" = ${#kinds[@]} ] || fail "not every place is named: $(cat "$OUT")"
 expect_exit 0 "$places" up --size 320M --for 5 "$here" ext4 # once more does no harm
 expect_in "$ERR" "is up already"
 expect_exit 0 "$places" list
 [ "$(grep -cF "$here/" "$OUT")" = ${#kinds[@]} ] || fail "list: $(cat "$OUT")"
+declare -A types=([btrfs-raid0]=btrfs [throttled]=ext4 [delay]=fuse)
 for kind in "${kinds[@]}"; do
     expect_exit 0 mpirun_n 4 "$PIOLET" btio --class S --file "$here/$kind/$kind.$$" -o "$TMP/$kind.out"
-    type=${kind%-raid0}
-    expect_in "$TMP/$kind.out" "fact filesystem ${type/throttled/ext4}"
+    expect_in "$TMP/$kind.out" "fact filesystem ${types[$kind]:-$kind}"
 done
+
+# What reaches a place far away is counted there, request by request.
+counter() { awk -v name="$1" '$1 == name { print $2 }' "$here/delay/.delay"; }
+if [[ " ${kinds[*]} " == *" delay "* ]]; then
+    [ "$(counter writes)" -gt 0 ] && [ "$(counter read_bytes)" -gt 0 ] || fail "nothing was counted: $(cat "$here/delay/.delay")"
+    echo 0 >"$here/delay/.delay"
+    dd if=/dev/zero of="$here/delay/file" bs=64k count=5 2>"$ERR"
+    printf 'x' | dd of="$here/delay/file" bs=1 seek=100 conv=notrunc,fsync 2>"$ERR"
+    [ "$(counter writes)" = 6 ] && [ "$(counter written_bytes)" = $((5 * 65536 + 1)) ] && [ "$(counter unaligned_writes)" = 1 ] &&
+        [ "$(counter syncs)" = 1 ] && [ "$(counter most_in_flight)" = 1 ] || fail "counted: $(cat "$here/delay/.delay")"
+    [ "$(wc -c <"$here/delay/file")" = $((5 * 65536)) ] && [ "$(ls -A "$here/delay")" = file ] || fail "other files: $(ls -lA "$here/delay")"
+    rm "$here/delay/file"
+fi
 expect_exit 0 "$places" down "$here"
 nothing_left
 [ ! -e "$throttles" ] || [ ! -s "$throttles" ] || echo "other limits are in force: $(cat "$throttles")"

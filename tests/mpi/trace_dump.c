@@ -1,6 +1,6 @@
 /* trace_dump DIR RANK: a trace of either form, call by call, through its tree. First its files, then the calls; the
  * last line tells how many nodes of the tree they came from. Exits with 1 on a trace that cannot be read. */
-#include "trace/trace_expand.h"
+#include "trace/trace_tree.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -57,7 +57,7 @@ int main(int argc, char **argv)
             printf("comm %" PRId64 " %" PRId64 "\n", node->events, node->collectives);
         else
             printf("%s %s %s %s %s file %d bytes %" PRId64 " offset %" PRId64 " code %d %s\n", node->function,
-                   node->class, word(node->who), word(node->how), word(node->position), node->file, node->bytes,
+                   node->class, word(node->who), word(node->how), word(node->position), node->file, call.bytes,
                    call.offset, node->code, detail_of(&tree, node));
     }
     printf("%s: %" PRId64 " calls in %d nodes\n", tree.complete ? "complete" : "killed", tree.calls,

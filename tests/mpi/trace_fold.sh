@@ -24,7 +24,7 @@ same()
     rm -f "data.$name.$$"
     expect_exit 0 "$PIOLET" trace --full "$@" -n "$ranks" -o "full.$name" -- "./$program" "$mode" "data.$name.$$"
     for ((rank = 0; rank < ranks; rank++)); do
-        [ "$(head -n 1 "$name/trace.$rank")" = "piolet-trace 4" ] || fail "$name: not folded"
+        [ "$(head -n 1 "$name/trace.$rank")" = "piolet-trace 5" ] || fail "$name: not folded"
         [ "$(head -n 1 "full.$name/trace.$rank")" = "piolet-trace 3" ] || fail "$name: not full"
         dumped "$name" $rank
         dumped "full.$name" $rank
@@ -116,8 +116,8 @@ refused "it ends before its records"
 cp mix1/trace.0 bad/trace.0
 printf 'x' | dd of=bad/trace.0 bs=1 seek=$((bytes - 200)) conv=notrunc status=none
 refused "its records are not what they were"
-sed '1s/4/7/' mix1/trace.0 >bad/trace.0
-refused "it has version 7; this piolet reads 3 (full) and 4 (folded)"
+sed '1s/5/7/' mix1/trace.0 >bad/trace.0
+refused "it has version 7; this piolet reads 3 (full), 4 and 5 (folded)"
 sed '2s/0/1/' mix1/trace.0 >bad/trace.0
 refused "its head is not what it was"
 echo hello >bad/trace.0

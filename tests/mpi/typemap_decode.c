@@ -1,77 +1,22 @@
 /* Typemaps of MPI datatypes against MPI itself: typemap_decode [SEED [CASES]]. Called by typemap.sh, on one rank.
  * MPI_Pack takes the bytes of a type out of a buffer in which every byte says where it is; the walk through our typemap
  * must meet the same bytes in the same order. Prints what is wrong, with the constructors that led to it.
- * Memory comes from functions of this file: they count it, and let one request fail where a test wants it. */
+ * Memory comes from support/type_trial.h: it is counted, and one request fails where a test wants it. */
 #include <mpi.h>
 
 #include <inttypes.h>
 #include <pthread.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/rng.h"
+#include "engine/typemap/typemap.h"
+#include "engine/typemap/typemap_node.h"
 #include "mpi/real.h"
-#include "mpiio/mem.h"
-#include "mpiio/typemap/typemap_decode.h"
-#include "mpiio/typemap/typemap_node.h"
+#include "support/type_trial.h"
 
-static int failures;
 static struct pl_error error;
-
-#define EXPECT(condition, ...)                                                                                         \
-    do {                                                                                                               \
-        if (!(condition))                                                                                              \
-            complain(__LINE__, __VA_ARGS__);                                                                           \
-    } while (0)
-
-static void complain(int line, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
-static void complain(int line, const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    fprintf(stderr, "line %d: ", line);
-    vfprintf(stderr, format, args);
-    fprintf(stderr, "\n");
-    va_end(args);
-    if (++failures >= 10)
-        MPI_Abort(MPI_COMM_WORLD, 1);
-}
-
-/* ---- Memory ------------------------------------------------------------------------------------------------------ */
-
-static _Atomic int64_t live_blocks;
-static int64_t fail_in = -1; /* so many requests succeed, then one fails */
-
-static bool may_alloc(void)
-{
-    return fail_in < 0 || fail_in-- > 0;
-}
-
-void *mem_zalloc(size_t count, size_t bytes)
-{
-    void *memory = may_alloc() ? calloc(count, bytes) : NULL;
-    live_blocks += memory != NULL;
-    return memory;
-}
-
-void *mem_alloc(size_t bytes)
-{
-    return mem_zalloc(1, bytes);
-}
-
-void *mem_resize(void *memory, size_t bytes)
-{
-    return may_alloc() ? realloc(memory, bytes) : NULL;
-}
-
-void mem_free(void *memory)
-{
-    live_blocks -= memory != NULL;
-    free(memory);
-}
 
 /* ---- One type against MPI ---------------------------------------------------------------------------------------- */
 
@@ -179,25 +124,6 @@ static void check_item(struct item *item)
 /* ---- Random types ------------------------------------------------------------------------------------------------ */
 
 enum { BLOCKS_MAX = 5, DIMS_MAX = 3, POOL = 5 };
-
-static uint64_t seed;
-
-static int pick(int low, int high) /* both are possible */
-{
-    seed = rng_mix(seed + 1);
-    return low + (int)(seed % (uint64_t)(high - low + 1));
-}
-
-static void describe(struct item *item, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
-static void describe(struct item *item, const char *format, ...)
-{
-    const size_t used = strlen(item->text);
-    va_list args;
-    va_start(args, format);
-    vsnprintf(item->text + used, TEXT_MAX - used, format, args);
-    va_end(args);
-}
 
 static const struct {
     MPI_Datatype type;

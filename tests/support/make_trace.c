@@ -4,8 +4,8 @@
  * than there may be turns a loop of 2^40 turns of ever other calls: no few loops tell them many       the same with
  * 2^62 turns list       a list that tells of 2^40 values passed     a begun loop whose turns times those around it are
  * beyond 2^63 */
-#include "trace/trace_arena.h"
 #include "trace/trace_format.h"
+#include "trace/trace_record.h"
 
 #include <stdio.h>
 #include <stdlib.h>

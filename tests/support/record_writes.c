@@ -27,28 +27,17 @@ static void *next(const char *name)
     return dlsym(RTLD_NEXT, name);
 }
 
-#define PWRITE(name)                                                                                                   \
-    ssize_t name(int fd, const void *data, size_t bytes, off_t offset)                                                 \
+#define RECORDED(name, data_type, count_type)                                                                          \
+    ssize_t name(int fd, data_type data, count_type count, off_t offset)                                               \
     {                                                                                                                  \
-        ssize_t (*real)(int, const void *, size_t, off_t);                                                             \
+        ssize_t (*real)(int, data_type, count_type, off_t);                                                            \
         void *symbol = next(#name);                                                                                    \
         memcpy(&real, &symbol, sizeof real);                                                                           \
-        const ssize_t done = real(fd, data, bytes, offset);                                                            \
+        const ssize_t done = real(fd, data, count, offset);                                                            \
         record(offset, done);                                                                                          \
         return done;                                                                                                   \
     }
-PWRITE(pwrite)
-PWRITE(pwrite64)
-
-#define PWRITEV(name)                                                                                                  \
-    ssize_t name(int fd, const struct iovec *pieces, int count, off_t offset)                                          \
-    {                                                                                                                  \
-        ssize_t (*real)(int, const struct iovec *, int, off_t);                                                        \
-        void *symbol = next(#name);                                                                                    \
-        memcpy(&real, &symbol, sizeof real);                                                                           \
-        const ssize_t done = real(fd, pieces, count, offset);                                                          \
-        record(offset, done);                                                                                          \
-        return done;                                                                                                   \
-    }
-PWRITEV(pwritev)
-PWRITEV(pwritev64)
+RECORDED(pwrite, const void *, size_t)
+RECORDED(pwrite64, const void *, size_t)
+RECORDED(pwritev, const struct iovec *, int)
+RECORDED(pwritev64, const struct iovec *, int)

@@ -18,8 +18,8 @@
 
 #include "base/bus_guard.h"
 #include "base/rng.h"
-#include "mpiio/storage/fault.h"
-#include "mpiio/storage/storage_map.h"
+#include "engine/fault/fault.h"
+#include "engine/storage/storage_map.h"
 
 enum { PLACES = 2 };
 

@@ -16,11 +16,11 @@
 
 #include "base/rng.h"
 #include "base/statistics.h"
-#include "measure/analysis.h"
-#include "measure/analysis_choice.h"
-#include "measure/analysis_rows.h"
-#include "measure/export.h"
-#include "measure/plot.h"
+#include "lab/result/analysis.h"
+#include "lab/result/analysis_rows.h"
+#include "lab/result/analysis_select.h"
+#include "lab/show/export.h"
+#include "lab/show/plot.h"
 
 static void assert_near(double value, double expected, double relative)
 {
@@ -475,8 +475,8 @@ static void exports_keep_every_digit(void **state)
     stream = open_memstream(&text, &size);
     assert_int_equal(export_csv(&file, 1, stream, &error), PL_OK);
     fclose(stream);
-    assert_non_null(strstr(text, ",1,Lowlevel,\"multiple \"\"quoted\"\"\",1,1,w,ns,3,9007199254740993\n"));
-    assert_non_null(strstr(text, ",1,1,pre_time,ns,,-9223372036854775808\n"));
+    assert_non_null(strstr(text, ",1,Lowlevel,\"multiple \"\"quoted\"\"\",1,1,w,ns,3,9007199254740993,"));
+    assert_non_null(strstr(text, ",1,1,pre_time,ns,,-9223372036854775808,,,1000,blocksize_bytes=1000\n"));
     free(text);
     blockfile_close(&file);
     unlink(path);

@@ -1,8 +1,9 @@
 /* The pure half of b_eff: lengths, loops, rings, patterns, data, averages, and where ranks are.
  * proves: BEFF-1 BEFF-2 BEFF-4 BEFF-5 BEFF-6 BEFF-7
  * It would fail if a process were in no ring or in two, if the rings of a number of processes were other ones than
- * those worked out by hand, if a message were expected by nobody, if a loop were lengthened, or if an average were not
- * the document's. */
+ * those worked out by hand, if a message were expected by nobody, if a loop were lengthened, if messages of following
+ * rounds stood at the same address, if a grid were another one than that of b_eff 3.6, if the form of a pattern as 3.6
+ * has it sent or counted other messages, or if an average were not the document's. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,9 +13,7 @@
 
 #include <cmocka.h>
 
-#include "bench/beff/beff_data.h"
-#include "bench/beff/beff_results.h"
-#include "bench/beff/beff_run.h"
+#include "bench/beff/beff.h"
 
 #include <math.h>
 
@@ -67,13 +66,41 @@ static void test_loops(void **state)
     }
 }
 
+/* Six messages of L_max stand behind each other, then the first address comes again; shorter ones fill the buffer. */
+static void test_addresses(void **state)
+{
+    (void)state;
+    static const int64_t longest[] = {8192, 1 << 20, 1000003, 128 << 20};
+    for (size_t i = 0; i < sizeof longest / sizeof longest[0]; i++) {
+        const int64_t bytes = beff_buffer_bytes(longest[i]), step = (longest[i] + 7) / 8 * 8;
+        int64_t base = 0;
+        assert_true(bytes >= 6 * longest[i] && bytes < INT32_MAX); /* displacements of MPI_Alltoallv are int */
+        for (int turn = 0; turn < 13; turn++)
+            assert_int_equal(beff_walk(&base, longest[i], bytes), turn % 6 * step);
+        int64_t covered = 0, before = -1;
+        base = 0;
+        for (int64_t at = beff_walk(&base, 4095, bytes); at > before; at = beff_walk(&base, 4095, bytes)) {
+            assert_int_equal(at, covered);
+            before = at;
+            covered += 4096;
+        }
+        assert_true(covered <= bytes && covered > bytes - 4096);
+    }
+    int64_t base = 0; /* short messages share a cache line, and lengths that change do not overlap */
+    assert_int_equal(beff_walk(&base, 1, 96), 0);
+    assert_int_equal(beff_walk(&base, 2, 96), 8);
+    assert_int_equal(beff_walk(&base, 64, 96), 16);
+    assert_int_equal(beff_walk(&base, 17, 96), 0);
+    assert_int_equal(base, 24);
+}
+
 /* ---- rings ---- */
 
 static void expect_rings(int n, const char *const wanted[BEFF_RING_PATTERNS])
 {
     for (int p = 1; p <= BEFF_RING_PATTERNS; p++) {
         char text[BEFF_RINGS_TEXT_MAX];
-        const struct beff_rings rings = beff_rings_of(p, n);
+        const struct beff_rings rings = beff_rings_of(p, n, false);
         assert_string_equal(beff_rings_text(&rings, text), wanted[p - 1]);
     }
 }
@@ -107,7 +134,7 @@ static void test_rings_of_all_numbers(void **state)
     (void)state;
     for (int n = 2; n <= N_MAX; n++)
         for (int p = 1; p <= BEFF_RING_PATTERNS; p++) {
-            const struct beff_rings rings = beff_rings_of(p, n);
+            const struct beff_rings rings = beff_rings_of(p, n, false);
             int next = 0, count = 0;
             while (next < n) {
                 const struct beff_ring ring = beff_ring_at(&rings, next);
@@ -130,29 +157,39 @@ static void test_rings_of_all_numbers(void **state)
 
 /* ---- patterns ---- */
 
-/* Every message that is sent over link k is expected over link k by its receiver. */
+/* Every message that is sent over link k is expected over link k by its receiver, and goes with the same call of
+ * MPI_Alltoallv, which has room for one message between two processes. */
 static void check_links(struct beff_pattern pattern, int n, int *order)
 {
     struct beff_links *links = calloc((size_t)n, sizeof *links);
+    const int used = beff_pattern_used(pattern, n);
     int64_t messages = 0;
+    int calls = 1;
     assert_non_null(links);
     for (int r = 0; r < n; r++)
         links[r] = beff_pattern_links(pattern, n, r, 7, order);
-    for (int r = 0; r < n; r++)
+    for (int r = 0; r < n; r++) {
+        assert_true((links[r].count > 0) == (r < used));
         for (int k = 0; k < links[r].count; k++) {
             const int to = links[r].to[k];
-            assert_true((to == BEFF_NOBODY) == (links[r].from[k] == BEFF_NOBODY));
+            assert_true(to != BEFF_NOBODY || links[r].from[k] != BEFF_NOBODY);
             if (to == BEFF_NOBODY)
                 continue;
-            assert_true(to >= 0 && to < n && to != r);
+            assert_true(to >= 0 && to < used && to != r);
             assert_int_equal(links[to].from[k], r);
-            /* several messages to one process stand behind each other */
-            for (int j = 0; j + 1 < k; j++)
-                assert_true(links[r].to[j] != to);
+            const int call = beff_link_call(links[r].to, k);
+            assert_int_equal(call, beff_link_call(links[to].from, k));
+            calls = call + 1 > calls ? call + 1 : calls;
+            for (int j = 0; j < k; j++)
+                assert_true(links[r].to[j] != to || beff_link_call(links[r].to, j) != call);
             messages++;
         }
-    assert_int_equal(messages, beff_pattern_messages(pattern, n));
-    assert_true(links[0].count <= beff_links_max(n));
+    }
+    assert_int_equal(calls, beff_pattern_calls(pattern, n));
+    /* b_eff 3.6 counts the messages of rank 0 n times, also where another ring is larger. */
+    const bool mixed = pattern.as36 && links[0].count != links[used - 1].count;
+    assert_int_equal(mixed ? (int64_t)n * links[0].count : messages, beff_pattern_messages(pattern, n));
+    assert_true(!mixed || (pattern.kind == BEFF_RING && pattern.number == 1 && n % 2 == 1));
     free(links);
 }
 
@@ -170,7 +207,7 @@ static void test_every_message_is_expected(void **state)
         for (; beff_pattern_next(n, 2, index, &pattern); index++) {
             check_links(pattern, n, order);
             assert_true(beff_pattern_parse(beff_pattern_name(pattern, name), &back));
-            assert_true(back.kind == pattern.kind && back.number == pattern.number);
+            assert_true(back.kind == pattern.kind && back.number == pattern.number && back.as36 == pattern.as36);
         }
         assert_int_equal(index, beff_pattern_count(n, 2));
         assert_true(pattern.kind == BEFF_RANDOM); /* those that may be cut come last */
@@ -178,10 +215,10 @@ static void test_every_message_is_expected(void **state)
     free(order);
 }
 
-static void expect_links(enum beff_kind kind, int number, int n, int rank, const struct beff_links wanted)
+static void expect_links(enum beff_kind kind, int number, bool as36, int n, int rank, const struct beff_links wanted)
 {
     int order[64];
-    const struct beff_links links = beff_pattern_links((struct beff_pattern){kind, number}, n, rank, 0, order);
+    const struct beff_links links = beff_pattern_links((struct beff_pattern){kind, number, as36}, n, rank, 0, order);
     assert_int_equal(links.count, wanted.count);
     for (int k = 0; k < wanted.count; k++) {
         assert_int_equal(links.to[k], wanted.to[k]);
@@ -193,46 +230,101 @@ static void test_patterns_by_hand(void **state)
 {
     (void)state;
     /* 7 processes: 0 1, 2 3, 4 5 6; in a ring of 2 both messages go to the same neighbour */
-    expect_links(BEFF_RING, 1, 7, 2, (struct beff_links){2, {3, 3}, {3, 3}});
-    expect_links(BEFF_RING, 1, 7, 4, (struct beff_links){2, {6, 5}, {5, 6}});
-    expect_links(BEFF_RING, 2, 7, 0, (struct beff_links){2, {6, 1}, {1, 6}});
+    expect_links(BEFF_RING, 1, false, 7, 2, (struct beff_links){2, {3, 3}, {3, 3}});
+    expect_links(BEFF_RING, 1, false, 7, 4, (struct beff_links){2, {6, 5}, {5, 6}});
+    expect_links(BEFF_RING, 2, false, 7, 0, (struct beff_links){2, {6, 1}, {1, 6}});
     /* the worst cycle of 5 is 0 4 1 3 2, that of 4 is 0 3 1 2 */
-    expect_links(BEFF_WORST_CYCLE, 0, 5, 4, (struct beff_links){2, {0, 1}, {1, 0}});
-    expect_links(BEFF_WORST_CYCLE, 0, 5, 2, (struct beff_links){2, {3, 0}, {0, 3}});
-    expect_links(BEFF_WORST_CYCLE, 0, 4, 2, (struct beff_links){2, {1, 0}, {0, 1}});
-    expect_links(BEFF_BISECTION_BEST, 0, 5, 3, (struct beff_links){1, {2}, {2}});
-    expect_links(BEFF_BISECTION_BEST, 0, 5, 4, (struct beff_links){1, {BEFF_NOBODY}, {BEFF_NOBODY}});
-    expect_links(BEFF_BISECTION_WORST, 0, 6, 1, (struct beff_links){1, {4}, {4}});
-    expect_links(BEFF_BISECTION_WORST, 0, 5, 0, (struct beff_links){1, {3}, {3}});
-    expect_links(BEFF_BISECTION_WORST, 0, 5, 4, (struct beff_links){1, {BEFF_NOBODY}, {BEFF_NOBODY}});
+    expect_links(BEFF_WORST_CYCLE, 0, false, 5, 4, (struct beff_links){2, {0, 1}, {1, 0}});
+    expect_links(BEFF_WORST_CYCLE, 0, false, 5, 2, (struct beff_links){2, {3, 0}, {0, 3}});
+    expect_links(BEFF_WORST_CYCLE, 0, false, 4, 2, (struct beff_links){2, {1, 0}, {0, 1}});
+    /* pairs in turn: one sends and is then sent to */
+    expect_links(BEFF_BISECTION_BEST, 0, false, 5, 2, (struct beff_links){2, {3, BEFF_NOBODY}, {BEFF_NOBODY, 3}});
+    expect_links(BEFF_BISECTION_BEST, 0, false, 5, 3, (struct beff_links){2, {BEFF_NOBODY, 2}, {2, BEFF_NOBODY}});
+    expect_links(BEFF_BISECTION_BEST, 0, false, 5, 4, (struct beff_links){0});
+    expect_links(BEFF_BISECTION_WORST, 0, false, 6, 1, (struct beff_links){2, {4, BEFF_NOBODY}, {BEFF_NOBODY, 4}});
+    expect_links(BEFF_BISECTION_WORST, 0, false, 5, 3, (struct beff_links){2, {BEFF_NOBODY, 0}, {0, BEFF_NOBODY}});
+    expect_links(BEFF_BISECTION_WORST, 0, false, 5, 4, (struct beff_links){0});
     /* 12 = 4 x 3: rank 4 is (1, 1); 12 = 3 x 2 x 2: rank 6 is (1, 1, 0) */
-    expect_links(BEFF_CART2, 1, 12, 4, (struct beff_links){2, {1, 7}, {7, 1}});
-    expect_links(BEFF_CART2, 2, 12, 5, (struct beff_links){2, {4, 3}, {3, 4}});
-    expect_links(BEFF_CART2, 0, 12, 4, (struct beff_links){4, {1, 7, 3, 5}, {7, 1, 5, 3}});
-    expect_links(BEFF_CART3, 0, 12, 6, (struct beff_links){6, {2, 10, 4, 4, 7, 7}, {10, 2, 4, 4, 7, 7}});
-    expect_links(BEFF_PINGPONG, 0, 3, 1, (struct beff_links){1, {0}, {0}});
-    expect_links(BEFF_PINGPONG, 0, 3, 2, (struct beff_links){1, {BEFF_NOBODY}, {BEFF_NOBODY}});
+    expect_links(BEFF_CART2, 1, false, 12, 4, (struct beff_links){2, {1, 7}, {7, 1}});
+    expect_links(BEFF_CART2, 2, false, 12, 5, (struct beff_links){2, {4, 3}, {3, 4}});
+    expect_links(BEFF_CART2, 0, false, 12, 4, (struct beff_links){4, {1, 7, 3, 5}, {7, 1, 5, 3}});
+    expect_links(BEFF_CART3, 0, false, 12, 6, (struct beff_links){6, {2, 10, 4, 4, 7, 7}, {10, 2, 4, 4, 7, 7}});
+    /* 7 = 3 x 2, and rank 6 is left out; 11 in 3-D are 2 x 2 x 2 */
+    expect_links(BEFF_CART2, 1, false, 7, 1, (struct beff_links){2, {5, 3}, {3, 5}});
+    expect_links(BEFF_CART2, 0, false, 7, 6, (struct beff_links){0});
+    expect_links(BEFF_CART3, 3, false, 11, 7, (struct beff_links){2, {6, 6}, {6, 6}});
+    expect_links(BEFF_CART3, 0, false, 11, 8, (struct beff_links){0});
+    expect_links(BEFF_PINGPONG, 0, false, 3, 1, (struct beff_links){2, {BEFF_NOBODY, 0}, {0, BEFF_NOBODY}});
+    expect_links(BEFF_PINGPONG, 0, false, 3, 2, (struct beff_links){0});
 }
 
+/* As b_eff 3.6: one message each way in rings of 2, and 7 processes in rings of 4 and 3. */
+static void test_as_3_6(void **state)
+{
+    (void)state;
+    int order[2];
+    char text[BEFF_RINGS_TEXT_MAX];
+    expect_links(BEFF_RING, 1, true, 7, 2, (struct beff_links){1, {3}, {3}});
+    expect_links(BEFF_RING, 1, true, 7, 4, (struct beff_links){2, {6, 5}, {5, 6}});
+    expect_links(BEFF_CART3, 0, true, 12, 6, (struct beff_links){4, {2, 10, 4, 7}, {10, 2, 4, 7}});
+    expect_links(BEFF_WORST_CYCLE, 0, true, 2, 0, (struct beff_links){1, {1}, {1}});
+    assert_int_equal(beff_pattern_links((struct beff_pattern){BEFF_RANDOM, 3, true}, 2, 1, 5, order).count, 1);
+    const struct beff_rings seven = beff_rings_of(2, 7, true);
+    assert_string_equal(beff_rings_text(&seven, text), "1 x 4 + 1 x 3");
+    static const struct {
+        struct beff_pattern pattern;
+        int n;
+        bool differs;
+        int document, as36; /* messages of a round */
+    } cases[] = {
+        {{BEFF_RING, 1, false}, 2, true, 4, 2},        {{BEFF_RING, 6, false}, 2, true, 4, 2},
+        {{BEFF_RANDOM, 4, false}, 2, true, 4, 2},      {{BEFF_RING, 1, false}, 3, false, 6, 6},
+        {{BEFF_RING, 1, false}, 4, true, 8, 4},        {{BEFF_RING, 2, false}, 4, false, 8, 8},
+        {{BEFF_RANDOM, 1, false}, 4, false, 8, 8},     {{BEFF_RING, 1, false}, 7, true, 14, 7},
+        {{BEFF_RING, 2, false}, 7, true, 14, 14},      {{BEFF_RING, 2, false}, 6, false, 12, 12},
+        {{BEFF_CART2, 0, false}, 7, true, 24, 18},     {{BEFF_CART2, 1, false}, 7, false, 12, 12},
+        {{BEFF_CART2, 2, false}, 7, true, 12, 6},      {{BEFF_CART3, 0, false}, 8, true, 48, 24},
+        {{BEFF_CART3, 0, false}, 27, false, 162, 162}, {{BEFF_BISECTION_BEST, 0, false}, 7, false, 6, 6},
+        {{BEFF_PINGPONG, 0, false}, 2, false, 2, 2},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct beff_pattern pattern = cases[i].pattern;
+        assert_int_equal(beff_pattern_differs(pattern, cases[i].n), cases[i].differs);
+        assert_int_equal(beff_pattern_messages(pattern, cases[i].n), cases[i].document);
+        pattern.as36 = true;
+        assert_int_equal(beff_pattern_messages(pattern, cases[i].n), cases[i].as36);
+        assert_int_equal(beff_pattern_calls(pattern, cases[i].n), 1);
+    }
+}
+
+/* What b_eff 3.6 prints at its start, on both MPIs: the extents of its grids. */
 static void test_grids(void **state)
 {
     (void)state;
-    static const int wanted[][6] = {/* n, 3-D, 2-D */
-                                    {2, 2, 1, 1, 2, 1},        {7, 7, 1, 1, 7, 1},     {8, 2, 2, 2, 4, 2},
-                                    {12, 3, 2, 2, 4, 3},       {16, 4, 2, 2, 4, 4},    {36, 4, 3, 3, 6, 6},
-                                    {64, 4, 4, 4, 8, 8},       {100, 5, 5, 4, 10, 10}, {128, 8, 4, 4, 16, 8},
-                                    {1000, 10, 10, 10, 40, 25}};
+    static const int wanted[][6] = {
+        /* n, 2-D, 3-D */
+        {2, 2, 1, 2, 1, 1},   {3, 3, 1, 3, 1, 1},   {4, 2, 2, 2, 2, 1},   {5, 2, 2, 2, 2, 1},  {6, 3, 2, 3, 2, 1},
+        {7, 3, 2, 3, 2, 1},   {8, 4, 2, 2, 2, 2},   {9, 3, 3, 2, 2, 2},   {10, 5, 2, 2, 2, 2}, {11, 5, 2, 2, 2, 2},
+        {12, 4, 3, 3, 2, 2},  {13, 4, 3, 3, 2, 2},  {14, 7, 2, 3, 2, 2},  {15, 5, 3, 3, 2, 2}, {16, 4, 4, 4, 2, 2},
+        {17, 4, 4, 4, 2, 2},  {18, 6, 3, 3, 3, 2},  {19, 6, 3, 3, 3, 2},  {20, 5, 4, 5, 2, 2}, {21, 7, 3, 5, 2, 2},
+        {22, 11, 2, 5, 2, 2}, {23, 11, 2, 5, 2, 2}, {24, 6, 4, 4, 3, 2},  {25, 5, 5, 4, 3, 2}, {26, 13, 2, 4, 3, 2},
+        {27, 9, 3, 3, 3, 3},  {28, 7, 4, 7, 2, 2},  {29, 7, 4, 7, 2, 2},  {30, 6, 5, 5, 3, 2}, {31, 6, 5, 5, 3, 2},
+        {32, 8, 4, 4, 4, 2},  {33, 11, 3, 4, 4, 2}, {34, 17, 2, 4, 4, 2}, {35, 7, 5, 4, 4, 2}, {36, 6, 6, 4, 3, 3},
+        {37, 6, 6, 4, 3, 3},  {38, 19, 2, 4, 3, 3}, {39, 13, 3, 4, 3, 3}, {40, 8, 5, 5, 4, 2},
+    };
     for (size_t i = 0; i < sizeof wanted / sizeof wanted[0]; i++) {
         int grid[BEFF_DIMENSIONS];
-        beff_grid(wanted[i][0], 3, grid);
-        assert_true(grid[0] == wanted[i][1] && grid[1] == wanted[i][2] && grid[2] == wanted[i][3]);
-        beff_grid(wanted[i][0], 2, grid);
-        assert_true(grid[0] == wanted[i][4] && grid[1] == wanted[i][5]);
+        assert_int_equal(beff_grid(wanted[i][0], 2, grid), wanted[i][1] * wanted[i][2]);
+        assert_true(grid[0] == wanted[i][1] && grid[1] == wanted[i][2] && grid[2] == 1);
+        assert_int_equal(beff_grid(wanted[i][0], 3, grid), wanted[i][3] * wanted[i][4] * wanted[i][5]);
+        assert_true(grid[0] == wanted[i][3] && grid[1] == wanted[i][4] && grid[2] == wanted[i][5]);
     }
     for (int n = 2; n <= N_MAX; n++) {
         int grid[BEFF_DIMENSIONS];
-        beff_grid(n, 3, grid);
-        assert_true(grid[0] * grid[1] * grid[2] == n && grid[0] >= grid[1] && grid[1] >= grid[2]);
+        const int used = beff_grid(n, 3, grid);
+        assert_true(used >= 2 && used <= n && n - used < 12);
+        assert_true(grid[0] * grid[1] * grid[2] == used && grid[0] >= grid[1] && grid[1] >= grid[2]);
+        assert_true(n < 8 || grid[2] > 1);
     }
 }
 
@@ -291,7 +383,7 @@ static void test_data(void **state)
 
 static struct beff_row row_of(enum beff_kind kind, int number, int64_t time_ns)
 {
-    struct beff_row row = {.pattern = {kind, number}, .messages = 4};
+    struct beff_row row = {.pattern = {.kind = kind, .number = number}, .messages = 4};
     for (int i = 0; i < BEFF_LENGTHS; i++)
         for (int m = 0; m < 3; m++)
             row.cells[i][m] = (struct beff_cell){
@@ -306,7 +398,7 @@ static void test_averages(void **state)
     assert_true(fabs(beff_logavg(values, 3) - 10) < 1e-12);
     assert_true(fabs(beff_bandwidth(1024, 8, 100, 2000000) - 409600000) < 1e-3);
 
-    struct blockfile_block block = {.class_name = (char *)"Beff", .testname = (char *)"b_eff"};
+    struct blockfile_block block = {.class_name = (char *)BEFF_CLASS, .testname = (char *)BEFF_TEST};
     struct beff_row rows[9];
     struct beff_results results = {
         .block = &block, .nprocs = 2, .rows = rows, .row_count = 9, .length_count = BEFF_LENGTHS};
@@ -340,6 +432,36 @@ static void test_averages(void **state)
     assert_true(isnan(beff_average(&results, BEFF_EVERYTHING).both));
 }
 
+/* As b_eff 3.6 counts: of a pattern that it does otherwise, its form counts; the headline does not see it. */
+static void test_average_as_3_6(void **state)
+{
+    (void)state;
+    struct blockfile_block block = {.class_name = (char *)BEFF_CLASS, .testname = (char *)BEFF_TEST};
+    struct beff_row rows[8];
+    struct beff_results results = {
+        .block = &block, .nprocs = 4, .rows = rows, .row_count = 8, .length_count = BEFF_LENGTHS, .walks = true};
+    for (int i = 0; i < BEFF_LENGTHS; i++)
+        results.lengths[i] = 1000 * (i + 1);
+    for (int p = 0; p < 6; p++)
+        rows[p] = row_of(BEFF_RING, p + 1, 100);
+    rows[6] = row_of(BEFF_RANDOM, 1, 100);
+    rows[7] = row_of(BEFF_RING, 1, 100);
+    rows[7].pattern.as36 = true;
+    rows[7].messages = 2;
+    struct beff_filter as36 = BEFF_EVERYTHING;
+    as36.as36 = true;
+    const struct beff_average document = beff_average(&results, BEFF_EVERYTHING), other = beff_average(&results, as36);
+    assert_true(fabs(document.rings / document.random - 1) < 1e-12);
+    assert_true(fabs(other.rings / document.rings - pow(0.5, 1.0 / 6)) < 1e-12); /* one of six has half */
+    assert_true(fabs(other.random / document.random - 1) < 1e-12);
+    results.walks = false; /* messages in the cache: nothing that 3.6 would print */
+    assert_true(isnan(beff_average(&results, as36).both));
+    results.walks = true;
+    results.row_count = 7; /* not measured */
+    assert_true(isnan(beff_average(&results, as36).both));
+    assert_true(fabs(beff_average(&results, BEFF_EVERYTHING).both / document.both - 1) < 1e-12);
+}
+
 /* ---- placement and plan ---- */
 
 static void test_placement(void **state)
@@ -358,7 +480,7 @@ static void test_plan(void **state)
     (void)state;
     struct beff_plan plan;
     struct pl_error error;
-    struct beff_wish wish = {.output = "x"};
+    struct beff_options wish = {0};
     assert_int_equal(beff_plan_make(&wish, 1, (int64_t)1 << 30, &plan, &error), PL_E_USAGE);
     assert_int_equal(beff_plan_make(&wish, 2, 1000, &plan, &error), PL_E_USAGE);
     assert_int_equal(beff_plan_make(&wish, 2, (int64_t)1 << 30, &plan, &error), PL_OK);
@@ -380,14 +502,17 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_lengths),
         cmocka_unit_test(test_loops),
+        cmocka_unit_test(test_addresses),
         cmocka_unit_test(test_rings_by_hand),
         cmocka_unit_test(test_rings_of_all_numbers),
         cmocka_unit_test(test_every_message_is_expected),
         cmocka_unit_test(test_patterns_by_hand),
+        cmocka_unit_test(test_as_3_6),
         cmocka_unit_test(test_grids),
         cmocka_unit_test(test_random_orders),
         cmocka_unit_test(test_data),
         cmocka_unit_test(test_averages),
+        cmocka_unit_test(test_average_as_3_6),
         cmocka_unit_test(test_placement),
         cmocka_unit_test(test_plan),
     };

@@ -11,9 +11,7 @@
 
 #include <cmocka.h>
 
-#include "bench/beffio/beffio_layout.h"
-#include "bench/beffio/beffio_schedule.h"
-#include "bench/beffio/beffio_value.h"
+#include "bench/beffio/beffio.h"
 
 #include <math.h>
 
@@ -67,11 +65,14 @@ static void table(void **state)
 static void sizes(void **state)
 {
     (void)state;
-    assert_int_equal(beffio_mpart(0), 2 * MB);
-    assert_int_equal(beffio_mpart(256 * MB), 2 * MB);
-    assert_int_equal(beffio_mpart(512 * MB), 4 * MB);
-    assert_int_equal(beffio_mpart(INT64_C(16) << 30), 128 * MB);
-    assert_int_equal(beffio_mpart((INT64_C(16) << 30) + 1024), 128 * MB + 8);
+    assert_int_equal(beffio_mpart(0, BEFFIO_BY_DOCUMENT), 2 * MB);
+    assert_int_equal(beffio_mpart(256 * MB, BEFFIO_BY_DOCUMENT), 2 * MB);
+    assert_int_equal(beffio_mpart(512 * MB, BEFFIO_BY_DOCUMENT), 4 * MB);
+    assert_int_equal(beffio_mpart(INT64_C(16) << 30, BEFFIO_BY_DOCUMENT), 128 * MB);
+    assert_int_equal(beffio_mpart((INT64_C(16) << 30) + 1024, BEFFIO_BY_DOCUMENT), 128 * MB + 8);
+    assert_int_equal(beffio_mpart(INT64_C(1) << 40, BEFFIO_BY_DOCUMENT), INT64_C(8) << 30);
+    assert_int_equal(beffio_mpart(INT64_C(1) << 40, BEFFIO_RELEASE_2_1), INT64_C(1) << 30);
+    assert_int_equal(beffio_mpart(512 * MB, BEFFIO_RELEASE_2_1), 4 * MB);
     near(beffio_pattern_s(1, 900), 18.75); /* 15 min, U = 4 */
     near(beffio_pattern_s(5, 900), 9.375);
     near(beffio_pattern_s(0, 900), 0);
@@ -99,6 +100,7 @@ static double play(double call_s, double decision_s, const struct beffio_loop_pl
         at.batch = batch;
         at.batch_s = (double)batch * call_s;
         at.elapsed_s += at.batch_s + decision_s;
+        at.spent_s += decision_s;
         decisions++;
         assert_true(decisions < 100000);
     }
@@ -129,6 +131,22 @@ static void termination(void **state)
             if (decisions * decision_s > 0.1 * took)
                 fail_msg("calls of %g s, decisions of %g s: %d decisions", call_s, decision_s, decisions);
         }
+    /* short patterns too, whenever two decisions can be less than a tenth of them; a call that a pattern before made
+     * expected to be a tenth as long, or ten times as long, changes nothing */
+    for (int c = 0; c < 40; c++)
+        for (int k = 0; k < 60; k++)
+            for (int e = -1; e < 3; e++) {
+                const double decision_s = 1e-5, limit_s = decision_s * 22 * pow(1.2, k);
+                const double call_s = 1e-7 * pow(1.4, c), expected_s = e < 0 ? 0 : call_s * pow(10, e - 1);
+                const struct beffio_loop_plan brief = {
+                    .limit_s = limit_s, .pace_s = limit_s, .most_calls = INT64_MAX, .expected_s = expected_s};
+                const double took = play(call_s, decision_s, &brief, &calls, &decisions, NULL);
+                if (took > limit_s * 1.01 && took > limit_s + call_s + 2 * decision_s)
+                    fail_msg("calls of %g s (%g expected): %g s in the place of %g", call_s, expected_s, took, limit_s);
+                if (decisions * decision_s > BEFFIO_DECISION_SHARE * took)
+                    fail_msg("calls of %g s (%g expected) for %g s: %d decisions of %g s in %g s", call_s, expected_s,
+                             limit_s, decisions, decision_s, took);
+            }
     /* at least one call, however long; never beyond the region; without a limit as many as planned */
     play(500, 0, &plan, &calls, &decisions, NULL);
     assert_int_equal(calls, 1);
@@ -154,7 +172,7 @@ static void space(void **state)
 
 static struct beffio_measured measured_of(int64_t type0, int64_t type1, int64_t type2)
 {
-    struct beffio_measured measured;
+    struct beffio_measured measured = {.release = BEFFIO_BY_DOCUMENT};
     for (int p = 0; p < BEFFIO_PATTERNS_ALL; p++)
         measured.process_bytes[p] = BEFFIO_TABLE[p].type == 0 ? type0 : BEFFIO_TABLE[p].type == 1 ? type1 : type2;
     return measured;
@@ -185,6 +203,20 @@ static void segments(void **state)
     assert_int_equal(beffio_repeats(&measured, BEFFIO_MB1, 2 * MB), 12);
     measured = measured_of(-1, -1, -1);
     assert_int_equal(beffio_repeats(&measured, BEFFIO_KB1, 2 * MB), 1);
+    /* release 2.1: the least of type 0, ten times type 1, and type 2 */
+    measured = measured_of(30 * MB, 2 * MB, 40 * MB);
+    measured.release = BEFFIO_RELEASE_2_1;
+    assert_int_equal(beffio_repeats(&measured, BEFFIO_KB1, 2 * MB), 20 * 1024);
+    measured = measured_of(30 * MB, 4 * MB, 40 * MB);
+    measured.release = BEFFIO_RELEASE_2_1;
+    assert_int_equal(beffio_repeats(&measured, BEFFIO_KB1, 2 * MB), 30 * 1024);
+    assert_int_equal(beffio_repeats(&measured, BEFFIO_KB32_8, 2 * MB), 30 * MB / 32776);
+    measured = measured_of(30 * MB, 4 * MB, 3 * MB);
+    measured.release = BEFFIO_RELEASE_2_1;
+    assert_int_equal(beffio_repeats(&measured, BEFFIO_MB1, 2 * MB), 3);
+    measured = measured_of(0, 0, 0);
+    measured.release = BEFFIO_RELEASE_2_1;
+    assert_int_equal(beffio_repeats(&measured, BEFFIO_MB1, 2 * MB), 1);
     /* beyond 32 bits: 3 TB for each process */
     measured = measured_of(INT64_C(3) << 40, INT64_C(3) << 40, INT64_C(3) << 40);
     beffio_layout_plan(&layout, 4, 1000, 2 * MB, &measured);
@@ -246,10 +278,11 @@ static void values(void **state)
     near(beffio_rewrite_value(&rates, true), 80);
     near(beffio_partition_value(&rates, false), (190 + 280 + 2 * 400) / 24.0);
     near(beffio_partition_value(&rates, true), (190 + 6 * 80 + 2 * 400) / 24.0);
-    near(beffio_value_2_1(&rates), sqrt(210.0 / 6 * 400 / 6));
+    near(beffio_value_2_1(&rates, rates.type[BEFFIO_READ]), sqrt(210.0 / 6 * 400 / 6));
     struct beffio_rates missing = rates;
     missing.type[BEFFIO_READ][3] = NAN;
-    assert_true(isnan(beffio_partition_value(&missing, false)) && isnan(beffio_value_2_1(&missing)));
+    assert_true(isnan(beffio_partition_value(&missing, false)) &&
+                isnan(beffio_value_2_1(&missing, missing.type[BEFFIO_READ])));
     near(beffio_cache_share(20e9, 1e9), 0.05);
     near(beffio_cache_share(5e8, 1e9), 1);
     near(beffio_coffee_minutes(600e9, 1000), 10);

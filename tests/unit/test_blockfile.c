@@ -430,20 +430,22 @@ static void a_second_writer_is_refused(void **state)
     assert_int_equal(blockfile_writer_close(second, &error), PL_OK);
 }
 
+#define TEST(test) cmocka_unit_test_setup_teardown(test, make_path, remove_path)
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(round_trip, make_path, remove_path),
-        cmocka_unit_test_setup_teardown(concatenated_and_cut, make_path, remove_path),
-        cmocka_unit_test_setup_teardown(cut_at_every_byte, make_path, remove_path),
-        cmocka_unit_test_setup_teardown(appended_after_a_kill, make_path, remove_path),
-        cmocka_unit_test_setup_teardown(concatenated_behind_a_kill, make_path, remove_path),
-        cmocka_unit_test_setup_teardown(one_damaged_byte_anywhere, make_path, remove_path),
-        cmocka_unit_test_setup_teardown(line_ends_of_other_systems, make_path, remove_path),
-        cmocka_unit_test_setup_teardown(garbage, make_path, remove_path),
-        cmocka_unit_test_setup_teardown(an_unknown_version_is_passed_over, make_path, remove_path),
-        cmocka_unit_test_setup_teardown(read_from_a_pipe, make_path, remove_path),
-        cmocka_unit_test_setup_teardown(a_second_writer_is_refused, make_path, remove_path),
+        TEST(round_trip),
+        TEST(concatenated_and_cut),
+        TEST(cut_at_every_byte),
+        TEST(appended_after_a_kill),
+        TEST(concatenated_behind_a_kill),
+        TEST(one_damaged_byte_anywhere),
+        TEST(line_ends_of_other_systems),
+        TEST(garbage),
+        TEST(an_unknown_version_is_passed_over),
+        TEST(read_from_a_pipe),
+        TEST(a_second_writer_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

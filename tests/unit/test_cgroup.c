@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-#include "base/cgroup.h"
+#include "base/limits.h"
 
 static char root[] = "/tmp/piolet-cgroup-XXXXXX";
 
@@ -32,6 +32,16 @@ static void put(const char *path, const char *text)
     assert_non_null(stream);
     fputs(text, stream);
     fclose(stream);
+}
+
+/* A group of version 1. */
+static void put_group(const char *folder, const char *limit, const char *usage)
+{
+    char path[256];
+    snprintf(path, sizeof path, "%s/memory.limit_in_bytes", folder);
+    put(path, limit);
+    snprintf(path, sizeof path, "%s/memory.usage_in_bytes", folder);
+    put(path, usage);
 }
 
 static int tree_new(void **state)
@@ -70,18 +80,15 @@ static void version_1_walks_up(void **state)
     (void)state;
     put("proc/self/mountinfo", MOUNTS);
     put("proc/self/cgroup", "5:cpuset:/other\n4:hugetlb,memory:/job/step\n0::/\n");
-    put("cg/memory/job/step/memory.limit_in_bytes", "9223372036854771712\n");
-    put("cg/memory/job/step/memory.usage_in_bytes", "5000\n");
+    put_group("cg/memory/job/step", "9223372036854771712\n", "5000\n");
     assert_true(cgroup_memory_left_below(root) == UINT64_MAX);
-    put("cg/memory/job/memory.limit_in_bytes", "1000000\n");
-    put("cg/memory/job/memory.usage_in_bytes", "900000\n");
+    put_group("cg/memory/job", "1000000\n", "900000\n");
     assert_int_equal(cgroup_memory_left_below(root), 100000);
     put("cg/memory/job/memory.stat", "inactive_file 1\ntotal_inactive_file 200000\ntotal_active_file 50000\n");
     assert_int_equal(cgroup_memory_left_below(root), 350000);
     put("cg/memory/job/step/memory.limit_in_bytes", "6000\n");
     assert_int_equal(cgroup_memory_left_below(root), 1000);
-    put("cg/memory/memory.limit_in_bytes", "50\n"); /* the top: used beyond its limit */
-    put("cg/memory/memory.usage_in_bytes", "51\n");
+    put_group("cg/memory", "50\n", "51\n"); /* the top: used beyond its limit */
     assert_int_equal(cgroup_memory_left_below(root), 0);
 }
 
@@ -108,10 +115,8 @@ static void containers(void **state)
 {
     (void)state;
     put("proc/self/mountinfo", "35 31 0:32 /docker/abc /cg/memory ro - cgroup cgroup rw,memory\n");
-    put("cg/memory/memory.limit_in_bytes", "5000\n");
-    put("cg/memory/memory.usage_in_bytes", "1000\n");
-    put("cg/memory/in/memory.limit_in_bytes", "3000\n");
-    put("cg/memory/in/memory.usage_in_bytes", "500\n");
+    put_group("cg/memory", "5000\n", "1000\n");
+    put_group("cg/memory/in", "3000\n", "500\n");
     put("proc/self/cgroup", "4:memory:/docker/abc\n");
     assert_int_equal(cgroup_memory_left_below(root), 4000);
     put("proc/self/cgroup", "4:memory:/docker/abc/in\n");

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "measure/conditions.h"
+#include "lab/facts/conditions.h"
 
 static const char *const KEYS[] = {"file", "sync", NULL};
 

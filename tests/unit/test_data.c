@@ -13,7 +13,6 @@
 
 #include "base/rng.h"
 #include "bench/iot/iot_data.h"
-#include "bench/iot/iot_task.h"
 
 enum { COUNT = 8192, PAGE = 512, TRIALS = 4000 }; /* doubles of a block, of a page; blocks tried */
 

@@ -17,8 +17,8 @@
 #include <cmocka.h>
 
 #include "base/rng.h"
-#include "mpiio/datarep/datarep_element.h"
-#include "mpiio/datarep/datarep_signature.h"
+#include "engine/datarep/datarep_core.h"
+#include "engine/datarep/datarep_element.h"
 
 static struct pl_error error;
 static uint64_t seed = 20261115;

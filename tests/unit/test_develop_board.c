@@ -3,7 +3,7 @@
  * Fails when an overlap of strided pieces is missed or invented, when sync, barrier, sync is not enough, when notes
  * that all have acquired stay, or when a size that nobody else changed is warned of. */
 #include "base/rng.h"
-#include "mpiio/develop/develop_board.h"
+#include "engine/develop/develop_board.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -16,9 +16,9 @@
 
 #include <cmocka.h>
 
-#include "measure/devices.h"
-#include "measure/mount.h"
-#include "measure/record.h"
+#include "lab/facts/devices.h"
+#include "lab/facts/mount.h"
+#include "lab/facts/record.h"
 
 /* ---- counters ---- */
 

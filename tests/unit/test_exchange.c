@@ -1,8 +1,8 @@
-/* The pure parts of the two-phase exchange: domains and windows, agents, coverage, messages.
+/* The pure parts of the two-phase exchange: domains and windows, aggregators, coverage, messages.
  * proves: GPFS-1 GPFS-2 COLL-2
- * It would fail if a byte belonged to no agent or to two, if a domain began at an odd place, if two agents were one
- * rank, if a byte that nobody wrote counted as filled, if a message overran its buffer, lost a piece, or described its
- * data wrongly. */
+ * It would fail if a byte belonged to no aggregator or to two, if a domain began at an odd place, if two aggregators
+ * were one rank, if a byte that nobody wrote counted as filled, if a message overran its buffer, lost a piece, or
+ * described its data wrongly. */
 #include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,57 +14,41 @@
 
 #include <cmocka.h>
 
-#include "base/rng.h"
-#include "mpiio/cover/cover.h"
-#include "mpiio/exchange/exchange_domain.h"
-#include "mpiio/exchange/exchange_message.h"
-#include "mpiio/exchange/exchange_partner.h"
-#include "mpiio/exchange/exchange_target.h"
+#include "engine/coverage/coverage.h"
+#include "engine/exchange/exchange.h"
+#include "engine/exchange/exchange_core.h"
 
-static struct pl_error error;
-static uint64_t state;
-
-static int64_t below(int64_t limit)
-{
-    state = rng_mix(state);
-    return (int64_t)(state >> 1) % limit;
-}
-
-static void ok(pl_status status)
-{
-    if (status)
-        fail_msg("%s: %s", pl_status_name(status), error.text);
-}
+#include "random_case.h"
 
 /* ---- Domains ----------------------------------------------------------------------------------------------------- */
 
 /* Checks a window: that it begins where the one before ended, and that its bytes know whose they are. */
-static int64_t expect_window(const struct exchange_domain *domain, int agent, int64_t round, int64_t reached)
+static int64_t expect_window(const struct move_domain *domain, int aggregator, int64_t round, int64_t reached)
 {
-    assert_int_equal(exchange_window_begin(domain, agent, round), reached);
-    const int64_t next = exchange_window_end(domain, agent, round);
+    assert_int_equal(move_window_begin(domain, aggregator, round), reached);
+    const int64_t next = move_window_end(domain, aggregator, round);
     assert_true(next > reached && next - reached <= domain->window && next <= domain->end);
     for (int i = 0; i < 3; i++) {
         const int64_t byte = i == 0 ? reached : i == 1 ? next - 1 : reached + below(next - reached);
-        assert_int_equal(exchange_domain_agent(domain, byte), agent);
-        assert_int_equal(exchange_domain_round(domain, byte), round);
+        assert_int_equal(move_domain_aggregator(domain, byte), aggregator);
+        assert_int_equal(move_domain_round(domain, byte), round);
     }
     return next;
 }
 
-/* The windows of all agents, each at its turn, are the range. */
-static void expect_tiled(const struct exchange_domain *domain, int64_t lo, int64_t hi, int64_t unit)
+/* The windows of all aggregators, each at its turn, are the range. */
+static void expect_tiled(const struct move_domain *domain, int64_t lo, int64_t hi, int64_t unit)
 {
     assert_int_equal(domain->begin % unit, 0);
     assert_true(domain->begin <= lo);
     assert_int_equal(domain->end, hi);
     assert_int_equal(domain->chunk % unit, 0);
-    const int64_t cycle = (lo - domain->begin) / domain->chunk / domain->agents;
-    int64_t reached = domain->begin + cycle * domain->chunk * domain->agents;
+    const int64_t cycle = (lo - domain->begin) / domain->chunk / domain->aggregators;
+    int64_t reached = domain->begin + cycle * domain->chunk * domain->aggregators;
     for (int64_t round = cycle * domain->windows; reached < hi; round += domain->windows)
-        for (int agent = 0; agent < domain->agents && reached < hi; agent++)
+        for (int aggregator = 0; aggregator < domain->aggregators && reached < hi; aggregator++)
             for (int64_t i = 0; i < domain->windows && reached < hi; i++)
-                reached = expect_window(domain, agent, round + i, reached);
+                reached = expect_window(domain, aggregator, round + i, reached);
     assert_int_equal(reached, hi);
 }
 
@@ -76,17 +60,17 @@ static void test_domain(void **unused)
         const int64_t unit = units[below(5)], span = 1 + below(i % 2 ? 300 : 3000000);
         const int64_t lo = below(i % 3 ? 100000 : INT64_C(1) << 50), hi = lo + span;
         const int64_t window = 1 + span / (1 + below(40)) + below(100);
-        const int agents = (int)(1 + below(i % 5 ? 9 : 300));
-        struct exchange_domain domain;
-        exchange_domain_block(&domain, lo, hi, agents, unit, window);
+        const int aggregators = (int)(1 + below(i % 5 ? 9 : 300));
+        struct move_domain domain;
+        move_domain_block(&domain, lo, hi, aggregators, unit, window);
         assert_true(lo - domain.begin < unit);
-        assert_true(hi - domain.begin <= agents * domain.chunk); /* one cycle */
+        assert_true(hi - domain.begin <= aggregators * domain.chunk); /* one cycle */
         expect_tiled(&domain, lo, hi, unit);
         const int64_t chunk = unit * (1 + span / unit / (1 + below(200)));
-        exchange_domain_cyclic(&domain, lo, hi, agents, chunk, 1 + below(2 * chunk), false);
+        move_domain_cyclic(&domain, lo, hi, aggregators, chunk, 1 + below(2 * chunk), false);
         assert_true(lo - domain.begin < chunk);
         expect_tiled(&domain, lo, hi, unit);
-        exchange_domain_cyclic(&domain, lo, hi, agents, chunk, 1 + chunk / (1 + below(9)), true);
+        move_domain_cyclic(&domain, lo, hi, aggregators, chunk, 1 + chunk / (1 + below(9)), true);
         assert_int_equal(domain.begin, 0);
         expect_tiled(&domain, lo, hi, unit);
     }
@@ -96,51 +80,51 @@ static void test_domain_far(void **unused)
 {
     (void)unused;
     const int64_t hi = INT64_MAX - 5, lo = hi - 1000;
-    struct exchange_domain domain;
-    exchange_domain_block(&domain, lo, hi, 3, 4096, 100);
+    struct move_domain domain;
+    move_domain_block(&domain, lo, hi, 3, 4096, 100);
     expect_tiled(&domain, lo, hi, 4096);
-    exchange_domain_cyclic(&domain, lo, hi, 3, 4096, 100, true);
+    move_domain_cyclic(&domain, lo, hi, 3, 4096, 100, true);
     expect_tiled(&domain, lo, hi, 4096);
-    exchange_domain_block(&domain, 0, hi, 4, 65536, 1 << 22);
-    assert_int_equal(exchange_domain_agent(&domain, hi - 1), 3);
-    assert_int_equal(exchange_window_end(&domain, 3, exchange_domain_round(&domain, hi - 1)), hi);
+    move_domain_block(&domain, 0, hi, 4, 65536, 1 << 22);
+    assert_int_equal(move_domain_aggregator(&domain, hi - 1), 3);
+    assert_int_equal(move_window_end(&domain, 3, move_domain_round(&domain, hi - 1)), hi);
 }
 
-static void test_agents(void **unused)
+static void test_aggregators(void **unused)
 {
     (void)unused;
     for (int ranks = 1; ranks <= 70; ranks++)
-        for (int agents = 1; agents <= ranks; agents++) {
+        for (int aggregators = 1; aggregators <= ranks; aggregators++) {
             int playing = 0;
-            for (int agent = 0; agent < agents; agent++) {
-                const int rank = exchange_agent_rank(agent, agents, ranks);
+            for (int aggregator = 0; aggregator < aggregators; aggregator++) {
+                const int rank = move_aggregator_rank(aggregator, aggregators, ranks);
                 assert_in_range(rank, 0, ranks - 1);
-                assert_int_equal(exchange_rank_agent(rank, agents, ranks), agent);
-                assert_true(agent == 0 || rank > exchange_agent_rank(agent - 1, agents, ranks));
+                assert_int_equal(move_rank_aggregator(rank, aggregators, ranks), aggregator);
+                assert_true(aggregator == 0 || rank > move_aggregator_rank(aggregator - 1, aggregators, ranks));
             }
             for (int rank = 0; rank < ranks; rank++)
-                playing += exchange_rank_agent(rank, agents, ranks) >= 0;
-            assert_int_equal(playing, agents);
+                playing += move_rank_aggregator(rank, aggregators, ranks) >= 0;
+            assert_int_equal(playing, aggregators);
         }
 }
 
-static void test_agents_many(void **unused)
+static void test_aggregators_many(void **unused)
 {
     (void)unused;
-    const int ranks = 2000000000, agents = 1999999999; /* products beyond 32 bits */
+    const int ranks = 2000000000, aggregators = 1999999999; /* products beyond 32 bits */
     for (int i = 0; i < 1000; i++) {
-        const int agent = (int)below(agents), rank = exchange_agent_rank(agent, agents, ranks);
+        const int aggregator = (int)below(aggregators), rank = move_aggregator_rank(aggregator, aggregators, ranks);
         assert_in_range(rank, 0, ranks - 1);
-        assert_int_equal(exchange_rank_agent(rank, agents, ranks), agent);
+        assert_int_equal(move_rank_aggregator(rank, aggregators, ranks), aggregator);
     }
 }
 
 /* ---- Coverage ---------------------------------------------------------------------------------------------------- */
 
-static void expect_cover(const uint64_t *cover, const bool *filled, int64_t window)
+static void expect_cover(const uint64_t *coverage, const bool *filled, int64_t window)
 {
     int64_t begin = 0, end = -1, place = 0;
-    while (cover_next(cover, window, &begin, &end)) {
+    while (coverage_next(coverage, window, &begin, &end)) {
         assert_true(begin < end && end <= window);
         while (place < begin)
             assert_false(filled[place++]);
@@ -158,23 +142,23 @@ static void test_cover(void **unused)
     (void)unused;
     enum { LARGEST = 700 };
     for (int i = 0; i < 5000; i++) {
-        uint64_t cover[(LARGEST + 63) / 64 + 1] = {0};
+        uint64_t coverage[(LARGEST + 63) / 64 + 1] = {0};
         bool filled[LARGEST] = {0};
         const int64_t window = 1 + below(i % 4 ? 130 : LARGEST), adds = below(12);
-        assert_true(cover_bytes(window) <= sizeof cover);
-        cover[cover_bytes(window) / sizeof cover[0]] = UINT64_C(0xabcdef); /* behind it: nobody's business */
+        assert_true(coverage_bytes(window) <= sizeof coverage);
+        coverage[coverage_bytes(window) / sizeof coverage[0]] = UINT64_C(0xabcdef); /* behind it: nobody's business */
         for (int64_t add = 0; add < adds; add++) {
             const int64_t begin = below(window), bytes = below(i % 3 ? window - begin + 1 : 3);
             const int64_t fitting = bytes < window - begin ? bytes : window - begin;
-            cover_add(cover, begin, fitting);
+            coverage_add(coverage, begin, fitting);
             memset(filled + begin, true, (size_t)fitting);
-            expect_cover(cover, filled, window);
+            expect_cover(coverage, filled, window);
         }
-        expect_cover(cover, filled, window);
-        assert_int_equal(cover[cover_bytes(window) / sizeof cover[0]], 0xabcdef);
+        expect_cover(coverage, filled, window);
+        assert_int_equal(coverage[coverage_bytes(window) / sizeof coverage[0]], 0xabcdef);
         const int64_t begin_at = below(window); /* from the middle */
         int64_t begin = begin_at, end = 0, wanted = begin_at;
-        const bool found = cover_next(cover, window, &begin, &end);
+        const bool found = coverage_next(coverage, window, &begin, &end);
         while (wanted < window && !filled[wanted])
             wanted++;
         assert_int_equal(found, wanted < window);
@@ -186,16 +170,16 @@ static void test_cover(void **unused)
 static void test_cover_empty(void **unused)
 {
     (void)unused;
-    uint64_t cover[2] = {0};
+    uint64_t coverage[2] = {0};
     int64_t begin = 0, end = 0;
-    cover_add(cover, 0, 0);
-    cover_add(cover, 64, 0);
-    assert_false(cover_next(cover, 128, &begin, &end));
+    coverage_add(coverage, 0, 0);
+    coverage_add(coverage, 64, 0);
+    assert_false(coverage_next(coverage, 128, &begin, &end));
     begin = 128;
-    assert_false(cover_next(cover, 128, &begin, &end)); /* at the end there is nothing more */
-    cover_add(cover, 0, 128);
+    assert_false(coverage_next(coverage, 128, &begin, &end)); /* at the end there is nothing more */
+    coverage_add(coverage, 0, 128);
     begin = 0;
-    assert_true(cover_next(cover, 128, &begin, &end));
+    assert_true(coverage_next(coverage, 128, &begin, &end));
     assert_int_equal(begin, 0);
     assert_int_equal(end, 128);
 }
@@ -249,40 +233,40 @@ static int64_t place_of(const struct view *view, int64_t position)
     return view->displacement + (view->contiguous ? position : typemap_displacement(view->filetype, position));
 }
 
-/* The agents that have something, and no others, each where it begins. */
-static void check_targets(const struct exchange_domain *domain, const struct view *view, int64_t first, int64_t limit,
+/* The aggregators that have something, and no others, each where it begins. */
+static void check_targets(const struct move_domain *domain, const struct view *view, int64_t first, int64_t limit,
                           const int64_t *next)
 {
     struct exchange_targets targets;
     int count = 0;
     assert_true(exchange_targets_init(&targets));
     assert_true(exchange_targets_find(&targets, domain, view, first, limit));
-    for (int agent = 0; agent < domain->agents; agent++)
-        count += next[agent] < limit;
+    for (int aggregator = 0; aggregator < domain->aggregators; aggregator++)
+        count += next[aggregator] < limit;
     assert_int_equal(targets.count, count);
     for (int i = 0; i < targets.count; i++)
-        assert_int_equal(targets.list[i].position, next[targets.list[i].agent]);
+        assert_int_equal(targets.list[i].position, next[targets.list[i].aggregator]);
     exchange_targets_clear(&targets);
 }
 
-/* What is found for an agent by steps is what looking at every byte finds. */
+/* What is found for an aggregator by steps is what looking at every byte finds. */
 static void check_next(const struct view *view)
 {
     const int64_t first = below(2000), limit = first + 1 + below(3000);
     const int64_t lo = place_of(view, first), hi = place_of(view, limit - 1) + 1;
-    const int agents = (int)(1 + below(6));
-    struct exchange_domain domain;
+    const int aggregators = (int)(1 + below(6));
+    struct move_domain domain;
     if (below(3) == 0)
-        exchange_domain_block(&domain, lo, hi, agents, 1 + below(700), 100);
+        move_domain_block(&domain, lo, hi, aggregators, 1 + below(700), 100);
     else
-        exchange_domain_cyclic(&domain, lo, hi, agents, 1 + below(below(2) ? 40 : 2000), 64, below(2));
+        move_domain_cyclic(&domain, lo, hi, aggregators, 1 + below(below(2) ? 40 : 2000), 64, below(2));
     int64_t next[6] = {0};
-    for (int agent = 0; agent < agents; agent++)
-        next[agent] = limit;
+    for (int aggregator = 0; aggregator < aggregators; aggregator++)
+        next[aggregator] = limit;
     for (int64_t position = limit - 1; position >= first; position--) {
-        next[exchange_domain_agent(&domain, place_of(view, position))] = position;
-        const int agent = (int)below(agents);
-        assert_int_equal(exchange_domain_next(&domain, view, agent, position, limit), next[agent]);
+        next[move_domain_aggregator(&domain, place_of(view, position))] = position;
+        const int aggregator = (int)below(aggregators);
+        assert_int_equal(move_domain_next(&domain, view, aggregator, position, limit), next[aggregator]);
     }
     check_targets(&domain, view, first, limit, next);
 }
@@ -488,8 +472,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_domain),
         cmocka_unit_test(test_domain_far),
-        cmocka_unit_test(test_agents),
-        cmocka_unit_test(test_agents_many),
+        cmocka_unit_test(test_aggregators),
+        cmocka_unit_test(test_aggregators_many),
         cmocka_unit_test(test_cover),
         cmocka_unit_test(test_cover_empty),
         cmocka_unit_test(test_messages),

@@ -12,8 +12,8 @@
 
 #include <cmocka.h>
 
-#include "mpiio/mem.h"
-#include "mpiio/storage/fault.h"
+#include "engine/fault/fault.h"
+#include "engine/mem.h"
 
 static struct pl_error error;
 

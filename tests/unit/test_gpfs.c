@@ -2,7 +2,8 @@
  * proves: GPFS-8 GPFS-9
  * Fails when two ranks would move the same byte, when a pattern is not the document's, when a default is not its
  * parameter, when wrong settings pass, or when maximum, mean and deviation are not those of the repetitions. */
-#include "bench/gpfs/gpfs_trial.h"
+#include "bench/bench.h"
+#include "bench/contest/gpfs.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -17,46 +18,46 @@ enum { SEED = 7, BLOCK = 256 << 10 };
 
 /* ---- making cells ---- */
 
-static void configure(struct gpfs_config *config, const char *benchmark, const char *settings)
+enum { WORDS_MAX = 32 };
+
+/* Settings "name=value name=value", read and prepared; the caller clears the job. */
+static pl_status prepare(struct lab_job *job, const char *benchmark, const char *settings, struct pl_error *error)
 {
-    char copy[256], *rest = NULL;
-    struct pl_error error;
+    static char copy[256], words_of[WORDS_MAX][300];
+    char *words[WORDS_MAX] = {(char *)"gpfs", (char *)"--dry-run", (char *)benchmark}, *rest = NULL;
+    int count = 3;
     snprintf(copy, sizeof copy, "%s", settings);
-    gpfs_config_init(config, gpfs_benchmark_find(benchmark));
     for (char *word = strtok_r(copy, " ", &rest); word; word = strtok_r(NULL, " ", &rest)) {
-        char *value = strchr(word, '=');
-        *value++ = '\0';
-        if (gpfs_config_set(config, word, value, &error) != PL_OK)
-            fail_msg("%s", error.text);
+        assert_true(count < WORDS_MAX);
+        snprintf(words_of[count], sizeof words_of[count], "--%s", word);
+        words[count] = words_of[count];
+        count++;
     }
-    if (gpfs_config_finish(config, 2, &error) != PL_OK)
-        fail_msg("%s", error.text);
+    pl_status status = lab_job_init(job, bench_find("gpfs"), count, words, error);
+    if (status == PL_OK && job->ranks == 0)
+        job->ranks = 2;
+    return status == PL_OK ? job->bench->prepare(job, error) : status;
 }
 
-static struct gpfs_cells cells_of(const char *benchmark, const char *settings)
+static const struct contest *cells_of(struct lab_job *job, const char *benchmark, const char *settings)
 {
-    struct gpfs_config config;
-    struct gpfs_cells cells;
     struct pl_error error;
-    configure(&config, benchmark, settings);
-    if (gpfs_cells_make(&config, &cells, &error) != PL_OK)
+    if (prepare(job, benchmark, settings, &error) != PL_OK)
         fail_msg("%s", error.text);
-    gpfs_config_clear(&config);
-    return cells;
+    return job->own;
 }
 
 static void expect_refused(const char *benchmark, const char *key, const char *value, const char *words)
 {
-    struct gpfs_config config;
-    struct gpfs_cells cells;
+    struct lab_job job;
     struct pl_error error;
-    gpfs_config_init(&config, gpfs_benchmark_find(benchmark));
-    if (gpfs_config_set(&config, key, value, &error) == PL_OK && gpfs_config_finish(&config, 2, &error) == PL_OK &&
-        gpfs_cells_make(&config, &cells, &error) == PL_OK)
+    char setting[128];
+    snprintf(setting, sizeof setting, "%s=%s", key, value);
+    if (prepare(&job, benchmark, setting, &error) == PL_OK)
         fail_msg("%s --%s %s was taken", benchmark, key, value);
     if (!strstr(error.text, words))
         fail_msg("'%s' is not in: %s", words, error.text);
-    gpfs_config_clear(&config);
+    lab_job_clear(&job);
 }
 
 /* ---- patterns ---- */
@@ -101,7 +102,7 @@ static void check_order(const struct gpfs_plan *plan)
 }
 
 /* Marks the bytes of all ranks; returns how many they are. */
-static int64_t mark(const struct gpfs_cell *cell, char *bytes)
+static int64_t mark(const struct contest_cell *cell, char *bytes)
 {
     int64_t marked = 0;
     for (int rank = 0; rank < cell->ranks; rank++) {
@@ -127,16 +128,17 @@ static void check_pattern(const char *benchmark, const char *settings, bool tile
     for (size_t r = 0; r < sizeof ranks / sizeof ranks[0]; r++) {
         char all[256];
         snprintf(all, sizeof all, "%s%s", settings, ranks[r]);
-        struct gpfs_cells cells = cells_of(benchmark, all);
-        for (int c = 0; c < cells.count; c++) {
-            char *bytes = calloc((size_t)cells.cells[c].file_bytes, 1);
-            const int64_t marked = mark(&cells.cells[c], bytes);
-            assert_int_equal(marked, cells.cells[c].moved_bytes);
+        struct lab_job job;
+        const struct contest *cells = cells_of(&job, benchmark, all);
+        for (int c = 0; c < cells->cell_count; c++) {
+            char *bytes = calloc((size_t)cells->cells[c].file_bytes, 1);
+            const int64_t marked = mark(&cells->cells[c], bytes);
+            assert_int_equal(marked, cells->cells[c].moved_bytes);
             if (tiles)
-                assert_int_equal(marked, cells.cells[c].file_bytes);
+                assert_int_equal(marked, cells->cells[c].file_bytes);
             free(bytes);
         }
-        gpfs_cells_clear(&cells);
+        lab_job_clear(&job);
     }
 }
 
@@ -159,47 +161,50 @@ static void test_patterns(void **state)
 static void test_partitioning_gaps(void **state)
 {
     (void)state;
-    struct gpfs_cells cells = cells_of("partitioning", "blocks=200 block=16 ranks=3 ops=read");
-    char *bytes = calloc((size_t)cells.cells[0].file_bytes, 1);
-    mark(&cells.cells[0], bytes);
+    struct lab_job job;
+    const struct contest *cells = cells_of(&job, "partitioning", "blocks=200 block=16 ranks=3 ops=read");
+    char *bytes = calloc((size_t)cells->cells[0].file_bytes, 1);
+    mark(&cells->cells[0], bytes);
     int64_t run = 0;
-    for (int64_t i = 0; i < cells.cells[0].file_bytes; i++) {
+    for (int64_t i = 0; i < cells->cells[0].file_bytes; i++) {
         run = bytes[i] ? run + 1 : 0;
         assert_true(run <= 16);
     }
     free(bytes);
-    gpfs_cells_clear(&cells);
+    lab_job_clear(&job);
 }
 
 /* No two successive records of a rank meet the same block of the file system. */
 static void test_sparse_blocks(void **state)
 {
     (void)state;
-    struct gpfs_cells cells = cells_of("strided",
-                                       "file-size=40m pattern=sparse record=1k,4k,12k,100k ranks=1,3,40 ops=read");
-    for (int c = 0; c < cells.count; c++)
-        for (int rank = 0; rank < cells.cells[c].ranks; rank++) {
+    struct lab_job job;
+    const struct contest *cells = cells_of(&job, "strided",
+                                           "file-size=40m pattern=sparse record=1k,4k,12k,100k ranks=1,3,40 ops=read");
+    for (int c = 0; c < cells->cell_count; c++)
+        for (int rank = 0; rank < cells->cells[c].ranks; rank++) {
             struct gpfs_plan plan;
             struct pl_error error;
-            assert_int_equal(gpfs_plan_make(&cells.cells[c], rank, SEED, &plan, &error), PL_OK);
+            assert_int_equal(gpfs_plan_make(&cells->cells[c], rank, SEED, &plan, &error), PL_OK);
             for (int64_t i = 1; i < plan.count; i++)
                 assert_true((plan.offsets[i - 1] + plan.piece_bytes - 1) / BLOCK < plan.offsets[i] / BLOCK);
-            if (plan.piece_bytes == 12 << 10 && cells.cells[c].ranks < 24)
+            if (plan.piece_bytes == 12 << 10 && cells->cells[c].ranks < 24)
                 assert_int_equal(plan.offsets[1] - plan.offsets[0], 24 * (12 << 10)); /* the document's example */
             gpfs_plan_clear(&plan);
         }
-    gpfs_cells_clear(&cells);
+    lab_job_clear(&job);
 }
 
 /* ---- parameters ---- */
 
 static void expect_default(const char *benchmark, int cells_wanted, int64_t file_bytes, int64_t moved_bytes)
 {
-    struct gpfs_cells cells = cells_of(benchmark, "ops=read");
-    assert_int_equal(cells.count, cells_wanted);
-    assert_int_equal(cells.cells[cells.count - 1].file_bytes, file_bytes);
-    assert_int_equal(cells.cells[cells.count - 1].moved_bytes, moved_bytes);
-    gpfs_cells_clear(&cells);
+    struct lab_job job;
+    const struct contest *cells = cells_of(&job, benchmark, "ops=read");
+    assert_int_equal(cells->cell_count, cells_wanted);
+    assert_int_equal(cells->cells[cells->cell_count - 1].file_bytes, file_bytes);
+    assert_int_equal(cells->cells[cells->cell_count - 1].moved_bytes, moved_bytes);
+    lab_job_clear(&job);
 }
 
 static void test_defaults(void **state)
@@ -212,32 +217,33 @@ static void test_defaults(void **state)
     expect_default("strided", 6, 1365 * INT64_C(24) * 65536, 2 * 1365 * INT64_C(65536));
     expect_default("random", 5, INT64_C(1) << 31, INT64_C(1) << 30);
     expect_default("threads", 6, 64 << 20, 64 << 20);
-    struct gpfs_config config;
-    configure(&config, "access-range", "");
-    assert_int_equal(config.reps, 7);
-    assert_int_equal(config.contestant_count, 7);
-    assert_string_equal(config.contestants[6].name, "ranges-8");
-    assert_int_equal(config.contestants[6].ranges, 8);
-    assert_int_equal(config.contestants[2].ranges, 0);
-    assert_true(gpfs_config_needs_engine(&config));
-    gpfs_config_clear(&config);
-    configure(&config, "contiguous", "contestants=posix,system ranks=1,4,2");
-    assert_false(gpfs_config_needs_engine(&config));
-    assert_int_equal(gpfs_config_most_ranks(&config), 4);
-    gpfs_config_clear(&config);
+    struct lab_job job;
+    const struct contest *contest = cells_of(&job, "access-range", "");
+    assert_int_equal(contest->rule.trials, 7);
+    assert_int_equal(contest->rule.max_trials, 7);
+    assert_int_equal(contest->contestant_count, 7);
+    assert_string_equal(contest->contestants[6].label, "ranges-8");
+    assert_int_equal(contest->contestants[6].ranges, 8);
+    assert_int_equal(contest->contestants[2].ranges, 0);
+    assert_true(job.bench->needs_engine(&job));
+    lab_job_clear(&job);
+    contest = cells_of(&job, "contiguous", "contestants=posix,system ranks=1,4,2");
+    assert_false(job.bench->needs_engine(&job));
+    assert_int_equal(job.ranks, 4);
+    lab_job_clear(&job);
 }
 
 static void test_refusals(void **state)
 {
     (void)state;
     expect_refused("contiguous", "record", "4k", "no parameter of 'contiguous', which has --ranks");
-    expect_refused("contiguous", "size", "0", "--size: '0'; allowed: 1 to");
+    expect_refused("contiguous", "size", "0", "--size: '0'; allowed: sizes from 1 to 1 TiB");
     expect_refused("contiguous", "size", "4q", "--size: '4q'");
     expect_refused("contiguous", "size", "1m,1m", "stands there twice");
-    expect_refused("contiguous", "size", "1m,", "--size: ''");
+    expect_refused("contiguous", "size", ",", "--size: ','");
     expect_refused("contiguous", "ops", "rewrite", "--ops: 'rewrite'; allowed: write, read");
-    expect_refused("contiguous", "ranks", "0", "--ranks: '0'; allowed: 1 to 1000000");
-    expect_refused("contiguous", "reps", "0", "--reps: '0'; allowed: 1 to 1000");
+    expect_refused("contiguous", "ranks", "0", "--ranks: '0'; allowed: whole numbers from 1 to 1000000");
+    expect_refused("contiguous", "reps", "0", "--reps: '0'; allowed: a whole number from 1 to 1000");
     expect_refused("contiguous", "contestants", "romio", "'romio' is none; allowed: posix");
     expect_refused("contiguous", "contestants", "ranges-65", "'ranges-65' is none");
     expect_refused("contiguous", "contestants", "posix,posix", "stands there twice");
@@ -252,15 +258,17 @@ static void test_refusals(void **state)
 static void test_contestants(void **state)
 {
     (void)state;
-    struct gpfs_contestant one;
-    struct pl_error error;
-    assert_int_equal(gpfs_contestant_parse("partitioned+ranges-4", &one, &error), PL_OK);
-    assert_true(one.unique && !one.largeblock && one.ranges == 4 && one.access == GPFS_ENGINE);
-    assert_string_equal(one.name, "partitioned+ranges-4");
-    assert_int_equal(gpfs_contestant_parse("no-shipping", &one, &error), PL_OK);
-    assert_true(one.largeblock);
-    assert_int_equal(gpfs_contestant_parse("posix", &one, &error), PL_OK);
-    assert_int_equal(one.access, GPFS_POSIX);
+    struct lab_job job;
+    const struct contest *contest = cells_of(&job, "contiguous",
+                                             "contestants=partitioned+ranges-4,no-shipping,posix,ranges");
+    const struct contest_contestant *one = contest->contestants;
+    assert_int_equal(contest->contestant_count, 4);
+    assert_true(one[0].unique && !one[0].largeblock && one[0].ranges == 4 && one[0].access == CONTEST_ENGINE);
+    assert_string_equal(one[0].label, "partitioned+ranges-4");
+    assert_true(one[1].largeblock);
+    assert_int_equal(one[2].access, CONTEST_POSIX);
+    assert_int_equal(one[3].ranges, 2);
+    lab_job_clear(&job);
 }
 
 /* ---- contents and statistics ---- */
@@ -269,26 +277,59 @@ static void test_data(void **state)
 {
     (void)state;
     char whole[100], part[40];
-    gpfs_data_fill(whole, 1000, sizeof whole, SEED);
+    contest_fill(whole, 1000, sizeof whole, SEED);
     for (int64_t from = 0; from < 20; from++) {
-        gpfs_data_fill(part, 1000 + from, sizeof part, SEED); /* the same bytes wherever one begins */
+        contest_fill(part, 1000 + from, sizeof part, SEED); /* the same bytes wherever one begins */
         assert_memory_equal(part, whole + from, sizeof part);
-        assert_int_equal(gpfs_data_differs(part, 1000 + from, sizeof part, SEED), -1);
+        assert_int_equal(contest_differs(part, 1000 + from, sizeof part, SEED), -1);
         part[from] ^= 1;
-        assert_int_equal(gpfs_data_differs(part, 1000 + from, sizeof part, SEED), from);
+        assert_int_equal(contest_differs(part, 1000 + from, sizeof part, SEED), from);
     }
-    assert_true(gpfs_data_differs(whole, 1000, sizeof whole, SEED + 1) >= 0);
+    assert_true(contest_differs(whole, 1000, sizeof whole, SEED + 1) >= 0);
 }
 
 static void test_statistics(void **state)
 {
     (void)state;
-    const double rates[] = {2, 4, 4, 4, 5, 5, 7, 9};
-    const struct gpfs_statistics all = gpfs_statistics_of(rates, 8), one = gpfs_statistics_of(rates, 1);
-    assert_true(all.max == 9 && all.mean == 5 && fabs(all.deviation - sqrt(32.0 / 7)) < 1e-12);
-    assert_true(one.max == 2 && one.mean == 2 && isnan(one.deviation));
-    assert_true(isnan(gpfs_statistics_of(rates, 0).mean));
-    assert_true(gpfs_statistics_shown(&all, true) == 9 && gpfs_statistics_shown(&all, false) == 5);
+    /* rates of 2, 4, 4, 4, 5, 5, 7 and 9 MB/s */
+    double total_ns[8];
+    static const double rates[] = {2, 4, 4, 4, 5, 5, 7, 9};
+    for (int i = 0; i < 8; i++)
+        total_ns[i] = 1e9 / rates[i];
+    struct contest_point all = {.moved_bytes = 1e6, .trials = 8, .total_ns = total_ns}, one = all, none = all;
+    one.trials = 1;
+    none.trials = 0;
+    contest_point_finish(&all);
+    contest_point_finish(&one);
+    contest_point_finish(&none);
+    assert_true(fabs(all.max_mb_per_s - 9) < 1e-9 && fabs(all.mean_mb_per_s - 5) < 1e-9);
+    assert_true(fabs(all.sd_mb_per_s - sqrt(32.0 / 7)) < 1e-9);
+    assert_true(fabs(one.max_mb_per_s - 2) < 1e-9 && fabs(one.mean_mb_per_s - 2) < 1e-9 && isnan(one.sd_mb_per_s));
+    assert_true(isnan(none.mean_mb_per_s) && isnan(none.max_mb_per_s));
+}
+
+/* What the document's figures show of a benchmark is what it is compared by. */
+static void test_shown(void **state)
+{
+    (void)state;
+    double fast[] = {1e6, 3e6}, slow[] = {2e6, 2e6};
+    struct contest_point points[] = {
+        {.contestant = "system", .mpi = "", .moved_bytes = 1e6, .trials = 2, .total_ns = fast},
+        {.contestant = "posix", .mpi = "", .moved_bytes = 1e6, .trials = 2, .total_ns = slow}};
+    struct contest_points list = {.points = points, .count = 2};
+    static const char *const names[] = {"contiguous", "strided"};
+    for (int n = 0; n < 2; n++) {
+        for (int i = 0; i < 2; i++) {
+            points[i].benchmark = gpfs_find(names[n]);
+            contest_point_finish(&points[i]);
+        }
+        GPFS_KIND.points_finish(&list);
+        /* 1000 and 333 MB/s against 500 and 500: the maximum, or the mean */
+        assert_true(fabs(points[0].rate_mb_per_s - (n == 0 ? 1000 : 2000.0 / 3)) < 1e-6);
+        assert_ptr_equal(GPFS_KIND.reference(&list, &points[1]), &points[0]);
+        assert_true(fabs(contest_ratio(&points[1], &points[0]).value - (n == 0 ? 0.5 : 0.75)) < 1e-9);
+        assert_true(isnan(points[0].error_mb_per_s) == (n == 0));
+    }
 }
 
 int main(void)
@@ -297,6 +338,7 @@ int main(void)
         cmocka_unit_test(test_permute),       cmocka_unit_test(test_patterns), cmocka_unit_test(test_partitioning_gaps),
         cmocka_unit_test(test_sparse_blocks), cmocka_unit_test(test_defaults), cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_contestants),   cmocka_unit_test(test_data),     cmocka_unit_test(test_statistics),
+        cmocka_unit_test(test_shown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

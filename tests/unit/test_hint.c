@@ -15,8 +15,8 @@
 
 #include <cmocka.h>
 
-#include "mpiio/hint/hint.h"
-#include "mpiio/storage/fault.h"
+#include "engine/fault/fault.h"
+#include "engine/hint/hint.h"
 
 static struct pl_error error;
 static char path[64];

@@ -6,7 +6,7 @@
 #include "history/history_change.h"
 #include "history/history_cut.h"
 #include "history/history_quantity.h"
-#include "history/history_regress.h"
+#include "lab/result/settings.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -35,6 +35,23 @@ static void student_is_right(void **state)
     assert_near(statistics_student_p(1, 1), 0.5, 1e-9);
     assert_near(statistics_student_p(2, 2), 0.183503, 1e-5);
     assert_near(statistics_student_p(0, 7), 1, 1e-12);
+}
+
+/* 1, 2, 3, 6: mean 3, squares 14, t(90 %, 3) = 2.35336. Each second number of a row is passed over by the stride. */
+static void means_and_medians_are_right(void **state)
+{
+    double row[] = {6, -1, 2, -1, 3, -1, 1, -1}, values[] = {6, 2, 3, 1};
+    (void)state;
+    const struct statistics_mean mean = statistics_mean_of(row, 4, 2 * sizeof *row);
+    assert_near(mean.mean, 3, 1e-15);
+    assert_near(mean.deviation, sqrt(14 / 3.0), 1e-12);
+    assert_near(mean.error, 2.35336 * sqrt(14 / 3.0 / 4), 1e-5);
+    assert_true(isnan(statistics_mean_of(row, 1, sizeof *row).error) && isnan(statistics_error(0, 1)));
+    statistics_sort(values, 4);
+    assert_near(statistics_median(values, 4, sizeof *values), 2.5, 1e-15);
+    assert_near(statistics_median(values, 3, sizeof *values), 2, 1e-15);
+    assert_near(statistics_median(values, 2, 2 * sizeof *values), 2, 1e-15); /* 1 and 3 */
+    assert_true(isnan(statistics_median(values, 0, sizeof *values)));
 }
 
 /* By hand: logarithms 0, 1, 2 against 4: spread 1, error sqrt(1/3 + 1), 2 degrees. */
@@ -175,7 +192,7 @@ static void sizes_are_exact(void **state)
     } cases[] = {{16000000, "16 MB"}, {1 << 20, "1 MiB"}, {65536, "64 KiB"}, {1234567, "1234567 B"}, {0, "0 B"}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct text text = {0};
-        history_add_bytes(&text, cases[i].bytes);
+        settings_add_bytes(&text, cases[i].bytes);
         assert_string_equal(text_get(&text), cases[i].text);
         text_clear(&text);
     }
@@ -218,11 +235,11 @@ static void replay_is_summed(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(student_is_right),       cmocka_unit_test(change_is_right),
-        cmocka_unit_test(constant_values),        cmocka_unit_test(threshold_is_right),
-        cmocka_unit_test(noise_is_no_regression), cmocka_unit_test(regressions_are_found),
-        cmocka_unit_test(blocks_are_cut),         cmocka_unit_test(sizes_are_exact),
-        cmocka_unit_test(replay_is_summed),
+        cmocka_unit_test(student_is_right),      cmocka_unit_test(means_and_medians_are_right),
+        cmocka_unit_test(change_is_right),       cmocka_unit_test(constant_values),
+        cmocka_unit_test(threshold_is_right),    cmocka_unit_test(noise_is_no_regression),
+        cmocka_unit_test(regressions_are_found), cmocka_unit_test(blocks_are_cut),
+        cmocka_unit_test(sizes_are_exact),       cmocka_unit_test(replay_is_summed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -23,10 +23,7 @@
 
 #include "base/bus_guard.h"
 #include "base/rng.h"
-#include "mpiio/storage/storage_budget.h"
-#include "mpiio/storage/storage_hold.h"
-#include "mpiio/storage/storage_map.h"
-#include "mpiio/storage/storage_way.h"
+#include "engine/storage/storage_map.h"
 
 enum { MIB = 1 << 20, FILE_BYTES = 12 * MIB, BUDGET = 256 * MIB };
 

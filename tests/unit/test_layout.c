@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "base/rng.h"
-#include "bench/iot/iot_layout.h"
+#include "bench/iot/iot_lowlevel.h"
 
 enum { BLOCKS_MAX = 4096 };
 

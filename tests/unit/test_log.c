@@ -19,7 +19,7 @@
 
 #include <cmocka.h>
 
-#include "mpiio/log/log.h"
+#include "engine/log/log.h"
 
 enum { LINES_MAX = 9000 };
 static char folder[64];

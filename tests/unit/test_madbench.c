@@ -11,10 +11,10 @@
 
 #include <cmocka.h>
 
-#include "bench/apps/madbench_plan.h"
+#include "bench/apps/madbench.h"
 
 static const struct madbench_options USUAL = {
-    .pixels = 640, .bins = 8, .gangs = 1, .block_bytes = 4096, .rmod = 1, .wmod = 1};
+    .pixels = 640, .bins = 8, .gangs = 1, .scatter = 8, .block_bytes = 4096, .rmod = 1, .wmod = 1};
 
 static struct madbench_plan plan_of(const struct madbench_options *options, int ranks)
 {
@@ -66,42 +66,70 @@ static void facts_of_sixteen(void **state)
     struct madbench_options options = USUAL;
     options.pixels = 8192;
     const struct madbench_plan plan = plan_of(&options, 16);
-    assert_int_equal(plan.request_bytes, 32 << 20);
+    for (int rank = 0; rank < 16; rank++)
+        assert_int_equal(madbench_plan_matrix_bytes(&plan, rank), 32 << 20);
+    assert_int_equal(plan.stride_bytes, 32 << 20);
     assert_int_equal(madbench_plan_request(&plan, 3, 0).offset, INT64_C(3) * 8 * (32 << 20));
     assert_int_equal(madbench_plan_cost(&plan).file_bytes, INT64_C(4) << 30);
 }
 
-static void requests_are_rounded_up(void **state)
+/* 500 pixels in blocks of 8 on a square of 2 x 2: ranks differ, and the stride alone is rounded. */
+static void facts_of_uneven_parts(void **state)
 {
     (void)state;
+    static const int64_t bytes[4] = {508032, 499968, 499968, 492032};
     struct madbench_options options = USUAL;
-    options.pixels = 641; /* 410881 numbers: 102721 on the fullest rank */
+    options.pixels = 500;
+    struct madbench_plan plan = plan_of(&options, 4);
+    assert_int_equal(plan.stride_bytes, 512000);
+    assert_int_equal(madbench_plan_region_bytes(&plan), 4096000);
+    assert_false(madbench_plan_is_even(&plan));
+    for (int rank = 0; rank < 4; rank++)
+        for (int64_t i = 0; i < madbench_plan_requests(&plan); i++) {
+            const struct madbench_request request = madbench_plan_request(&plan, rank, i);
+            assert_int_equal(request.bytes, bytes[rank]);
+            assert_int_equal(request.offset, rank * INT64_C(4096000) + request.number * 512000);
+        }
     options.block_bytes = 8;
-    assert_int_equal(plan_of(&options, 4).request_bytes, 102721 * 8);
-    options.block_bytes = 1 << 20;
-    assert_int_equal(plan_of(&options, 4).request_bytes, 1 << 20);
+    plan = plan_of(&options, 4);
+    assert_int_equal(plan.stride_bytes, 508032);
+    /* All elements are dealt out, whatever the blocks; the first rank has most. */
+    for (options.pixels = 1; options.pixels < 60; options.pixels += 7)
+        for (options.scatter = 1; options.scatter < 40; options.scatter += 3) {
+            plan = plan_of(&options, 9);
+            int64_t sum = 0;
+            for (int rank = 0; rank < 9; rank++) {
+                const int64_t mine = madbench_plan_matrix_bytes(&plan, rank);
+                sum += mine;
+                assert_true(mine <= madbench_plan_matrix_bytes(&plan, 0) && mine <= plan.stride_bytes);
+                assert_true(mine >= madbench_plan_matrix_bytes(&plan, 8));
+            }
+            assert_int_equal(sum, 8 * options.pixels * options.pixels);
+        }
 }
 
-/* Walks through the requests of a rank on a file of numbers: which request wrote each block of 8 bytes last. */
+/* Walks through the requests of all ranks, request by request, on a file of numbers: who wrote each 8 bytes last. */
 static void check_contents(const struct madbench_options *options, int ranks)
 {
     const struct madbench_plan plan = plan_of(options, ranks);
-    const int64_t region = madbench_plan_region_bytes(&plan);
-    const int rank = ranks - 1;
-    const int64_t base = options->files == MADBENCH_SHARED ? rank * region : 0;
-    int *file = calloc((size_t)(region / 8), sizeof *file);
+    const bool shared = options->files == MADBENCH_SHARED;
+    const int64_t cells =
+        (shared ? ranks * options->bins * plan.result_stride_bytes : ranks * madbench_plan_region_bytes(&plan)) / 8 + 1;
+    int *file = calloc((size_t)cells, sizeof *file);
     assert_non_null(file);
-    for (int64_t i = 0; i < madbench_plan_requests(&plan); i++) {
-        const struct madbench_request request = madbench_plan_request(&plan, rank, i);
-        const int mark = 1 + (int)(2 * request.number + request.is_result);
-        assert_true(request.offset >= base && request.offset + request.bytes <= base + region);
-        for (int64_t at = request.offset - base; at < request.offset - base + request.bytes; at += 8) {
-            if (!request.writes && file[at / 8] != mark)
-                fail_msg("%d ranks, %lld gangs, request %lld reads what is not its own", ranks,
-                         (long long)options->gangs, (long long)i);
-            file[at / 8] = request.writes ? mark : file[at / 8];
+    for (int64_t i = 0; i < madbench_plan_requests(&plan); i++)
+        for (int rank = 0; rank < ranks; rank++) {
+            const struct madbench_request request = madbench_plan_request(&plan, rank, i);
+            const int mark = 1 + (int)(2 * request.number + request.is_result) * ranks + rank;
+            const int64_t base = shared ? 0 : rank * madbench_plan_region_bytes(&plan);
+            assert_true((base + request.offset + request.bytes) / 8 <= cells);
+            for (int64_t at = base + request.offset; at < base + request.offset + request.bytes; at += 8) {
+                if (!request.writes && file[at / 8] != mark && (request.is_result || !plan.overwrites))
+                    fail_msg("%d ranks, %lld gangs, request %lld reads what is not its own", ranks,
+                             (long long)options->gangs, (long long)i);
+                file[at / 8] = request.writes ? mark : file[at / 8];
+            }
         }
-    }
     free(file);
 }
 
@@ -115,6 +143,7 @@ static void what_is_read_was_written(void **state)
                 const struct madbench_options options = {.pixels = 53,
                                                          .bins = 72,
                                                          .gangs = gangs[g],
+                                                         .scatter = 4,
                                                          .block_bytes = block,
                                                          .files = unique ? MADBENCH_UNIQUE : MADBENCH_SHARED,
                                                          .rmod = 1,
@@ -132,8 +161,9 @@ static void gangs_share_the_bins(void **state)
     char order[256];
     order_of(&plan, order);
     assert_string_equal(order, "SwSwSwSwSwSwSwSwWrWrWrWrWrWrWrWrWwWwCrCr");
-    assert_int_equal(plan.result_bytes, 4 * 819200);
-    assert_int_equal(madbench_plan_request(&plan, 1, 17).offset, 6553600 + 3276800);
+    assert_int_equal(madbench_plan_result_bytes(&plan, 1), 4 * 819200);
+    assert_int_equal(madbench_plan_request(&plan, 1, 17).offset, 8 * 3276800 + 3276800);
+    assert_false(plan.overwrites);
 }
 
 static void refused(struct madbench_options options, int ranks, const char *words)
@@ -145,36 +175,33 @@ static void refused(struct madbench_options options, int ranks, const char *word
         fail_msg("'%s' is not in: %s", words, error.text);
 }
 
+/* The usual options, with one change. */
+#define REFUSED(change, ranks, words)                                                                                  \
+    do {                                                                                                               \
+        struct madbench_options options = USUAL;                                                                       \
+        change;                                                                                                        \
+        refused(options, ranks, words);                                                                                \
+    } while (0)
+
 static void wrong_options_are_refused(void **state)
 {
     (void)state;
-    struct madbench_options options = USUAL;
-    refused(options, 3, "square");
-    options.gangs = 2;
-    refused(options, 4, "--gangs");
-    options.gangs = 9;
-    refused(options, 9, "divisors of --bins");
-    options = USUAL;
-    options.block_bytes = 12;
-    refused(options, 4, "--block");
-    options = USUAL;
-    options.calls = MADBENCH_COLLECTIVE;
-    options.wmod = 2;
-    refused(options, 4, "--calls");
-    options = USUAL;
-    options.rmod = 5;
-    refused(options, 4, "--rmod");
-    options = USUAL;
-    options.pixels = 100000;
-    refused(options, 1, "--pixels");
+    refused(USUAL, 3, "square");
+    REFUSED(options.gangs = 2, 4, "--gangs");
+    REFUSED(options.gangs = 9, 9, "divisors of --bins");
+    REFUSED(options.mode = MADBENCH_ASYNC; options.method = MADBENCH_POSIX, 4, "--iomode");
+    REFUSED(options.mode = MADBENCH_ASYNC; options.calls = MADBENCH_COLLECTIVE, 4, "--calls");
+    REFUSED(options.calls = MADBENCH_COLLECTIVE; options.wmod = 2, 4, "--calls");
+    REFUSED(options.rmod = 5, 4, "--rmod");
+    REFUSED(options.pixels = 100000, 1, "--pixels");
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(facts_of_one_gang),       cmocka_unit_test(facts_of_sixteen),
-        cmocka_unit_test(requests_are_rounded_up), cmocka_unit_test(what_is_read_was_written),
-        cmocka_unit_test(gangs_share_the_bins),    cmocka_unit_test(wrong_options_are_refused),
+        cmocka_unit_test(facts_of_one_gang),     cmocka_unit_test(facts_of_sixteen),
+        cmocka_unit_test(facts_of_uneven_parts), cmocka_unit_test(what_is_read_was_written),
+        cmocka_unit_test(gangs_share_the_bins),  cmocka_unit_test(wrong_options_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

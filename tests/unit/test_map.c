@@ -14,7 +14,7 @@
 
 #include "unit/mapped_file.h"
 
-#include "mpiio/access/access.h"
+#include "engine/access/access.h"
 
 enum { FILE_BYTES = 9 << 20 };
 
@@ -58,14 +58,14 @@ static int64_t run(struct storage *storage, bool write, struct typemap *filetype
     struct view view = {.displacement = at, .filetype = filetype, .etype_size = 1, .etype_extent = 1};
     const struct access_request request = {
         .write = write, .view = &view, .position = position, .bytes = bytes, .memory = memory, .buffer = buffer};
-    const struct access_manner manner = {.sieve_reads = true,
-                                         .sieve_writes = sieve_writes,
-                                         .lock_writes = lock_writes,
-                                         .read_buffer_bytes = 4 << 20,
-                                         .write_buffer_bytes = 512 << 10,
-                                         .poke = MPI_COMM_NULL};
+    const struct access_options options = {.sieve_reads = true,
+                                           .sieve_writes = sieve_writes,
+                                           .lock_writes = lock_writes,
+                                           .read_buffer_bytes = 4 << 20,
+                                           .write_buffer_bytes = 512 << 10,
+                                           .progress = MPI_COMM_NULL};
     int64_t done = -1;
-    fine(access_run(storage, &request, &manner, &done, &error));
+    fine(access_run(storage, &request, &options, &done, &error));
     return done;
 }
 
@@ -254,9 +254,9 @@ static void refused(void **state)
     struct view view = {.filetype = filetype, .etype_size = 1, .etype_extent = 1};
     const struct access_request request = {
         .write = true, .view = &view, .bytes = 100000, .memory = byte, .buffer = (char *)found};
-    const struct access_manner manner = {.write_buffer_bytes = 512 << 10, .poke = MPI_COMM_NULL};
+    const struct access_options options = {.write_buffer_bytes = 512 << 10, .progress = MPI_COMM_NULL};
     int64_t done = 0;
-    assert_int_equal(access_run(storage, &request, &manner, &done, &error), PL_E_SPACE);
+    assert_int_equal(access_run(storage, &request, &options, &done, &error), PL_E_SPACE);
     assert_int_equal(done, 200);
     typemap_unref(byte);
     typemap_unref(filetype);

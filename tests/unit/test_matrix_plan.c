@@ -11,31 +11,27 @@
 
 #include <cmocka.h>
 
+#include "bench/iot/iot.h"
 #include "bench/iot/iot_matrix.h"
-#include "bench/iot/iot_suite.h"
 
-static struct spec spec;
+static struct iot_spec spec;
 static struct pl_error error;
 
 static pl_status parse(const char *text)
 {
-    const struct spec_test *tests[64] = {NULL};
-    const struct iot_test *const *all = iot_tests("Kernel");
-    for (size_t i = 0; all[i]; i++)
-        tests[i] = &all[i]->spec;
-    return spec_parse("a.in", text, strlen(text), tests, NULL, 0, &spec, &error);
+    return iot_spec_parse("a.in", text, strlen(text), IOT_CLASSES, NULL, 0, &spec, &error);
 }
 
-static const struct spec_block *parse_block(const char *text)
+static const struct iot_block *parse_block(const char *text)
 {
     if (parse(text) != PL_OK)
         fail_msg("refused: %s", error.text);
     return &spec.blocks[0];
 }
 
-static pl_status check(const struct spec_block *block, int nprocs, int64_t *ret_sets)
+static pl_status check(const struct iot_block *block, int nprocs, int64_t *ret_sets)
 {
-    return iot_test_of(block)->check(&spec, block, nprocs, ret_sets, &error);
+    return block->test->check(&spec, block, nprocs, ret_sets, &error);
 }
 
 #define HEAD_2D       "class Kernel\ntestname matrix2D\nfilename f\ncollective true\n"
@@ -46,8 +42,8 @@ static pl_status check(const struct spec_block *block, int nprocs, int64_t *ret_
 static void sets_in_order(void **state)
 {
     (void)state;
-    const struct spec_block *block = parse_block(HEAD_2D "repeat 2\nnumsizes 2\nxsize 12 24 99\nysize 6 12\n"
-                                                         "numprocgrids 3\nxproc 1 2 6\nyproc 6 3 1\n");
+    const struct iot_block *block = parse_block(HEAD_2D "repeat 2\nnumsizes 2\nxsize 12 24 99\nysize 6 12\n"
+                                                        "numprocgrids 3\nxproc 1 2 6\nyproc 6 3 1\n");
     int64_t sets;
     assert_int_equal(check(block, 6, &sets), PL_OK);
     assert_int_equal(sets, 12);
@@ -65,23 +61,23 @@ static void sets_in_order(void **state)
         assert_int_equal(set.write_bytes, set.file_bytes);
         assert_int_equal(set.read_bytes, set.file_bytes);
     }
-    spec_clear(&spec);
+    iot_spec_clear(&spec);
 }
 
 static void phases(void **state)
 {
     (void)state;
     struct iot_set set;
-    const struct spec_block *block = parse_block(HEAD_2D SIZES_2D GRID_2D(2, 1) "phases read\nseed 1\n");
+    const struct iot_block *block = parse_block(HEAD_2D SIZES_2D GRID_2D(2, 1) "phases read\nseed 1\n");
     matrix_describe(block, 2, 0, &set);
     assert_int_equal(set.write_bytes, 0);
     assert_int_equal(set.read_bytes, 576);
-    spec_clear(&spec);
+    iot_spec_clear(&spec);
     block = parse_block(HEAD_2D SIZES_2D GRID_2D(2, 1) "phases write\n");
     matrix_describe(block, 2, 0, &set);
     assert_int_equal(set.write_bytes, 576);
     assert_int_equal(set.read_bytes, 0);
-    spec_clear(&spec);
+    iot_spec_clear(&spec);
 }
 
 static void three_dimensions(void **state)
@@ -89,15 +85,15 @@ static void three_dimensions(void **state)
     (void)state;
     struct iot_set set;
     int64_t sets;
-    const struct spec_block *block = parse_block(HEAD_3D "numproblemsizes 1\nxsize 2000\nysize 1000\nzsize 1500\n"
-                                                         "numprocgrids 1\nxproc 2\nyproc 1\nzproc 2\n");
+    const struct iot_block *block = parse_block(HEAD_3D "numproblemsizes 1\nxsize 2000\nysize 1000\nzsize 1500\n"
+                                                        "numprocgrids 1\nxproc 2\nyproc 1\nzproc 2\n");
     assert_int_equal(check(block, 4, &sets), PL_OK);
     assert_int_equal(sets, 1);
     matrix_describe(block, 4, 0, &set);
     assert_string_equal(set.label, "2000 x 1000 x 1500 on 2x1x2");
     assert_int_equal(set.file_bytes, INT64_C(24000000000));
     assert_int_equal(set.memory_bytes, INT64_C(6000000000));
-    spec_clear(&spec);
+    iot_spec_clear(&spec);
 }
 
 /* The largest part counts, with every distribution; kinds that know no grid take any that fits the processes. */
@@ -115,13 +111,13 @@ static void distributions(void **state)
         int64_t sets;
         snprintf(text, sizeof text, HEAD_2D "numsizes 1\nxsize 13\nysize 7\n" GRID_2D(2, 3) "distribution %s\n",
                  cases[i].text);
-        const struct spec_block *block = parse_block(text);
+        const struct iot_block *block = parse_block(text);
         if (check(block, 6, &sets) != PL_OK)
             fail_msg("%s: %s", cases[i].text, error.text);
         matrix_describe(block, 6, 0, &set);
         if (set.memory_bytes != cases[i].first * 8)
             fail_msg("%s: %lld bytes", cases[i].text, (long long)set.memory_bytes);
-        spec_clear(&spec);
+        iot_spec_clear(&spec);
     }
 }
 
@@ -131,10 +127,10 @@ static void other_kernels(void **state)
     (void)state;
     struct iot_set set;
     int64_t sets;
-    const struct spec_block *block = parse_block("class Kernel\ntestname transpose\nfilename f\ncollective false\n"
-                                                 "numsizes 1\nxsize 12\nysize 18\n");
+    const struct iot_block *block = parse_block("class Kernel\ntestname transpose\nfilename f\ncollective false\n"
+                                                "numsizes 1\nxsize 12\nysize 18\n");
     assert_int_equal(check(block, 6, &sets), PL_OK);
-    iot_test_of(block)->describe(block, 6, 0, &set);
+    block->test->describe(block, 6, 0, &set);
     assert_int_equal(set.memory_bytes, 2 * 12 * 18 * 8 / 6);
     assert_string_equal(set.label, "12 x 18");
     assert_int_equal(check(block, 4, &sets), PL_E_INPUT);
@@ -143,24 +139,24 @@ static void other_kernels(void **state)
     assert_int_equal(check(block, 9, &sets), PL_E_INPUT);
     assert_string_equal(error.text,
                         "a.in:6: xsize: 12 elements do not divide among 9 processes; allowed: a multiple of 9");
-    spec_clear(&spec);
+    iot_spec_clear(&spec);
     block = parse_block("class Kernel\ntestname gatherscat2D\nfilename f\n" SIZES_2D GRID_2D(2, 3));
     assert_int_equal(check(block, 6, &sets), PL_OK);
-    iot_test_of(block)->describe(block, 6, 0, &set);
+    block->test->describe(block, 6, 0, &set);
     assert_int_equal(set.memory_bytes, 12 * 6 * 8 / 6);
     assert_int_equal(set.memory_alone_bytes, 12 * 6 * 8);
-    spec_clear(&spec);
+    iot_spec_clear(&spec);
 }
 
 static void refused(const char *text, int nprocs, const char *message)
 {
     int64_t sets;
-    const struct spec_block *block = parse_block(text);
+    const struct iot_block *block = parse_block(text);
     if (check(block, nprocs, &sets) == PL_OK)
         fail_msg("let through: %s", text);
     assert_int_equal(error.status, PL_E_INPUT);
     assert_string_equal(error.text, message);
-    spec_clear(&spec);
+    iot_spec_clear(&spec);
 }
 
 static void messages(void **state)
@@ -199,20 +195,20 @@ static void sizes_beyond_any_file(void **state)
         char text[300];
         int64_t sets;
         snprintf(text, sizeof text, huge, sizes[i]);
-        const struct spec_block *block = parse_block(text);
+        const struct iot_block *block = parse_block(text);
         assert_int_equal(check(block, 1, &sets), PL_E_INPUT);
         assert_non_null(strstr(error.text, "a.in:6: xsize: an array of "));
         assert_non_null(strstr(error.text, "is larger than any file; allowed: sizes with a product up to 5.76e+17"));
-        spec_clear(&spec);
+        iot_spec_clear(&spec);
     }
     struct iot_set set;
     int64_t sets;
-    const struct spec_block *block = parse_block(HEAD_2D
-                                                 "numsizes 1\nxsize 1000000000\nysize 500000000\n" GRID_2D(1, 1));
+    const struct iot_block *block = parse_block(HEAD_2D
+                                                "numsizes 1\nxsize 1000000000\nysize 500000000\n" GRID_2D(1, 1));
     assert_int_equal(check(block, 1, &sets), PL_OK);
     matrix_describe(block, 1, 0, &set);
     assert_int_equal(set.file_bytes, INT64_C(4000000000000000000));
-    spec_clear(&spec);
+    iot_spec_clear(&spec);
 }
 
 int main(void)

@@ -337,6 +337,7 @@ static void use_hdf5(struct model_builder *builder, const struct model *model, i
     tree_comm(maker, 1, 1);
     tree_access(maker, "MPI_File_write_at_all", file, 1 << 20, 2048 + ((int64_t)rank << 20), 0);
     tree_comm(maker, 1, 1);
+    tree_access(maker, "MPI_File_write_at", file, 64, (5 << 20) + rank * 64, 0); /* small, but everybody's data */
     use(maker, builder, model);
 }
 
@@ -352,8 +353,10 @@ static void metadata_is_kept_apart(void **state)
     through_text(&model, &text);
     expect_in(text_get(&text), "phase 1 count=1 numbers=1 ranks=0 weight=96 access=sequential kind=metadata\n");
     expect_in(text_get(&text), "phase 4 count=1 numbers=4 ranks=0-3 weight=4194304 access=sequential\n");
-    expect_words(&model, "4 phases: 1 × collective sequential write of 1 MiB by each of 4 processes, "
-                         "3 of small accesses to metadata; 4.0 MiB written, 0 bytes read; shared file");
+    expect_in(text_get(&text), "phase 5 count=1 numbers=5 ranks=0-3 weight=256 access=sequential\n");
+    expect_words(&model, "5 phases: 1 × collective sequential write of 1 MiB by each of 4 processes, 1 × independent "
+                         "sequential write of 64 bytes by each of 4 processes, 3 of small accesses to metadata; 4.0 "
+                         "MiB written, 0 bytes read; shared file");
     text_clear(&text);
     model_clear(&model);
 }
@@ -433,7 +436,7 @@ static void layouts_do_not_part_ranks(void **state)
         use(use_layouts(rank), NULL, &model);
     expect_in(text_get(&text), "memory 1 type=\"vector(2,1,2,MPI_INT)\"\n"
                                "memory 2 type=\"indexed([1 2],[0 5],MPI_INT)\"\nmemory 3 left_out=yes\nsteps\n");
-    expect_in(text_get(&text), "loop 12\n  phase 1 count=12 numbers=1-12 ranks=0-3 weight=96 ");
+    expect_in(text_get(&text), "phase 1 count=1 numbers=1 ranks=0-3 weight=1152 access=strided\n  loop 12\n");
     assert_int_equal(model_expand(&model, 0, take_layout, &first, &error), PL_OK);
     assert_int_equal(model_expand(&model, 3, take_layout, &last, &error), PL_OK);
     assert_string_equal(text_get(&first), "1212121212120");

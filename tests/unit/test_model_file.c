@@ -13,7 +13,7 @@
 
 #include "base/rng.h"
 #include "model/model.h"
-#include "model/model_fit.h"
+#include "model/model_formula.h"
 
 static void expect_in(const char *text, const char *part)
 {
@@ -36,7 +36,7 @@ static void wrong_files_are_told_by_line(void **state)
     (void)state;
     static const struct {
         const char *from, *to, *message;
-    } CASES[] = {{"piolet-model 1", "piolet-model 2", "m:1: a model file begins with 'piolet-model 1'"},
+    } CASES[] = {{"piolet-model 1", "piolet-model 3", "m:1: a model file begins with 'piolet-model 2'"},
                  {"ranks 4\n", "ranks 0\n", "m:3: expected program"},
                  {"written=400", "written=300", "m:4: from the steps follows 'name=\"a\" type=shared"},
                  {"open ranks=0-3", "open ranks=0-4", "m:6: ranks=0-4: the program has the ranks 0 to 3"},
@@ -87,9 +87,10 @@ static void differences_are_told(void **state)
     text_add(&other, at + strlen("offset=idP*100"));
     assert_int_equal(model_read("a", GOOD, &a, &error), PL_OK);
     assert_int_equal(model_read("b", text_get(&other), &b, &error), PL_OK);
-    assert_int_equal(model_diff(&a, &a, &text), 0);
+    assert_int_equal(model_diff(&a, &a, true, &text), 0);
     assert_string_equal(text_get(&text), "");
-    assert_int_equal(model_diff(&a, &b, &text), 2);
+    b.program[0] = 'b';
+    assert_int_equal(model_diff(&a, &b, false, &text), 2);
     assert_string_equal(text_get(&text), "<   write_at file=1 size=100 offset=idP*100\n"
                                          ">   write_at file=1 size=100 offset=idP*200\n");
     text_clear(&text);
@@ -188,10 +189,14 @@ static void values_of_formulas(void **state)
                  {"{0-4/2:1;5:[7,8][n]}", 4, 0, 1, true},
                  {"{0-4/2:1;5:[7,8][n]}", 5, 1, 8, true},
                  {"{0-4/2:1;5:2}", 3, 0, 0, false},
+                 {"[7,z3:yAGEATI][n]", 0, 1, 100, true}, /* 100, 166, 191 */
+                 {"[7,z3:yAGEATI][n]", 0, 3, 191, true},
+                 {"[z1:____________AQ][n]", 0, 0, INT64_MIN, true},
                  {"1/(n-1)", 0, 1, 0, false},
                  {"9223372036854775807+1", 0, 0, 0, false}};
-    static const char *const WRONG[] = {"",    "1+",   "(1",      "[1][", "[]", "x",       "{0:1",
-                                        "1 2", "[1,]", "{3-1:2}", "idp",  "1)", "[1x0][0]"};
+    static const char *const WRONG[] = {
+        "",     "1+",      "(1",  "[1][", "[]",       "x",           "{0:1",      "1 2",
+        "[1,]", "{3-1:2}", "idp", "1)",   "[1x0][0]", "[z2:yAE][0]", "[z:AA][0]", "[z1:____________fw][0]"};
     struct model_formula *formula;
     struct pl_error error;
     for (size_t i = 0; i < sizeof CASES / sizeof CASES[0]; i++) {

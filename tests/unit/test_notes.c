@@ -17,9 +17,9 @@
 
 static struct text seen;
 
-static void take(struct blockfile_writer *writer, const char *key, const char *value)
+static void take(void *context, const char *key, const char *value)
 {
-    (void)writer;
+    (void)context;
     text_format(&seen, "<%s|%s>", key, value);
 }
 
@@ -30,11 +30,11 @@ static void pairs_come_back(void **state)
     notes_add(&notes, "one", "a b  c");
     notes_add(&notes, "two", "line\nend \\ and\ttab");
     notes_add(&notes, "empty", "");
-    notes_each(&notes, NULL, take);
+    notes_each(&notes, take, NULL);
     assert_string_equal(text_get(&seen), "<one|a b  c><two|line\nend \\ and\ttab><empty|>");
     text_clear(&seen);
     text_clear(&notes);
-    notes_each(&notes, NULL, take);
+    notes_each(&notes, take, NULL);
     assert_string_equal(text_get(&seen), "");
 }
 

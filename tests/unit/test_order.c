@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "bench/iot/iot_order.h"
+#include "bench/iot/iot_data.h"
 
 static void check_permutation(int64_t count, uint64_t seed)
 {

@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "base/rng.h"
-#include "mpiio/shared/shared_order.h"
+#include "engine/shared/shared.h"
 
 enum { RANKS_MOST = 100, CALLS = 30 };
 

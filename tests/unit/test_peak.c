@@ -13,19 +13,29 @@
 
 #include <cmocka.h>
 
-#include "bench/peak/peak_points.h"
+#include "bench/bench.h"
+#include "bench/peak/peak.h"
 
-static struct peak_config made(const char *requests, const char *access)
+static struct lab_job job;
+
+/* The command line, and what follows from it; nothing is tried out. */
+static pl_status ask(const char *const *words, struct pl_error *error)
 {
-    struct peak_config config;
+    char *all[16] = {(char *)"peak", (char *)"--dry-run"};
+    int count = 2;
+    for (; *words; words++)
+        all[count++] = (char *)*words;
+    const struct bench *bench = bench_find("peak");
+    const pl_status status = lab_job_init(&job, bench, count, all, error);
+    return status == PL_OK ? bench->prepare(&job, error) : status;
+}
+
+static const struct peak_config *made(const char *requests, const char *access)
+{
     struct pl_error error;
-    peak_config_init(&config);
-    assert_int_equal(peak_config_add_dir(&config, "/tmp", &error), PL_OK);
-    assert_int_equal(peak_config_set(&config, "requests", requests, &error), PL_OK);
-    if (access)
-        assert_int_equal(peak_config_set(&config, "access", access, &error), PL_OK);
-    assert_int_equal(peak_config_finish(&config, &error), PL_OK);
-    return config;
+    const char *words[] = {"/tmp", "--size=64m", "--requests", requests, access ? "--access" : NULL, access, NULL};
+    assert_int_equal(ask(words, &error), PL_OK);
+    return job.own;
 }
 
 /* Every place once, for every kind of access and awkward counts. */
@@ -53,59 +63,63 @@ static void plan(void **state)
     (void)state;
     struct peak_set sets[PEAK_SETS_MAX];
     char label[PEAK_LABEL_MAX];
-    struct peak_config config = made("4k,1m,64k,1m", NULL);
-    assert_int_equal(config.request_count, 3);
-    assert_int_equal(peak_plan_make(&config, sets), 1 + 3 * 3 * 2 + 5);
+    const struct peak_config *config = made("4k,1m,64k,1m", NULL);
+    assert_int_equal(config->request_count, 3);
+    assert_int_equal(peak_plan_make(config, sets), 1 + 3 * 3 * 2 + 5);
     assert_true(sets[0].makes_file);
     assert_false(sets[1].makes_file);
     assert_string_equal(peak_set_label(&sets[0], label), "first write, sequential, 1 MiB");
     assert_string_equal(peak_set_label(&sets[2], label), "read, sequential, 1 MiB");
+    lab_job_clear(&job);
     config = made("4k", "random");
-    config.files = 0;
-    assert_int_equal(peak_plan_make(&config, sets), 3); /* the file is made whatever is asked for */
+    ((struct peak_config *)job.own)->files = 0;
+    assert_int_equal(peak_plan_make(config, sets), 3); /* the file is made whatever is asked for */
     assert_int_equal(sets[2].access, PEAK_RANDOM);
+    lab_job_clear(&job);
 }
 
 static void sizes_and_times(void **state)
 {
     (void)state;
-    struct peak_config config = made("4k,1m", NULL);
+    const struct peak_config *config = made("4k,1m", NULL);
     struct pl_error error;
     int64_t bytes;
-    assert_int_equal(peak_file_share(10 << 20, 3, &config, &bytes, &error), PL_OK);
+    assert_int_equal(peak_file_share(10 << 20, 3, config, &bytes, &error), PL_OK);
     assert_int_equal(bytes, 3 << 20);
-    assert_int_equal(peak_file_share(2 << 20, 3, &config, &bytes, &error), PL_E_INPUT);
+    assert_int_equal(peak_file_share(2 << 20, 3, config, &bytes, &error), PL_E_INPUT);
     assert_non_null(strstr(error.text, "--size"));
+    lab_job_clear(&job);
     config = made("512", NULL);
-    assert_int_equal(peak_file_share(INT64_C(1) << 40, 1, &config, &bytes, &error), PL_E_INPUT);
+    assert_int_equal(peak_file_share(INT64_C(1) << 40, 1, config, &bytes, &error), PL_E_INPUT);
     const struct peak_set first = {.makes_file = true}, other = {.makes_file = false};
     assert_float_equal(peak_slice_s(100, 0, &first, 10), 50, 1e-6);
     assert_float_equal(peak_slice_s(100, 40, &other, 6), 10, 1e-6);
     assert_true(peak_slice_s(100, 200, &other, 6) > 0); /* some operations, however late it is */
+    lab_job_clear(&job);
 }
 
 static void refusals(void **state)
 {
     (void)state;
     static const char *const wrong[][2] = {
-        {"requests", "1000"}, {"requests", "0"},     {"requests", "2g"},  {"requests", ""},  {"requests", "4k,,1m"},
-        {"access", "zigzag"}, {"access", ""},        {"direct", "maybe"}, {"size", "0"},     {"size", "x"},
-        {"limit", "0"},       {"limit", "1000000h"}, {"info", "novalue"}, {"info", "a b=c"}, {"stride", "1"},
-        {"files", "-1"},      {"seed", "x"}};
-    struct peak_config config;
+        {"--requests", "1000"}, {"--requests", "0"}, {"--requests", "2g"},    {"--requests", ""},
+        {"--access", "zigzag"}, {"--access", ""},    {"--direct", "maybe"},   {"--size", "0"},
+        {"--size", "x"},        {"--limit", "0"},    {"--limit", "1000000h"}, {"--info", "novalue"},
+        {"--info", "a b=c"},    {"--stride", "1"},   {"--files", "-1"},       {"--seed", "x"}};
     struct pl_error error;
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
-        peak_config_init(&config);
-        assert_int_not_equal(peak_config_set(&config, wrong[i][0], wrong[i][1], &error), PL_OK);
+        const char *words[] = {"/tmp", "--size=64m", wrong[i][0], wrong[i][1], NULL};
+        assert_int_not_equal(ask(words, &error), PL_OK);
         assert_non_null(strstr(error.text, wrong[i][0]));
+        lab_job_clear(&job);
     }
-    peak_config_init(&config);
-    assert_int_not_equal(peak_config_finish(&config, &error), PL_OK); /* no directory */
-    peak_config_add_dir(&config, "/tmp", &error);
-    assert_int_not_equal(peak_config_add_dir(&config, "/tmp", &error), PL_OK);
-    peak_config_set(&config, "drop-caches", NULL, &error);
-    peak_config_set(&config, "direct", "yes", &error);
-    assert_int_not_equal(peak_config_finish(&config, &error), PL_OK);
+    const char *const none[] = {NULL}, *const twice[] = {"/tmp", "--on", "/tmp", NULL},
+                      *const both[] = {"/tmp", "--drop-caches", "--direct", "yes", NULL};
+    const char *const *const cases[] = {none, twice, both};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        assert_int_not_equal(ask(cases[i], &error), PL_OK);
+        lab_job_clear(&job);
+    }
 }
 
 /* ---- peaks ---- */

@@ -16,37 +16,58 @@
 
 #include "base/blockfile.h"
 #include "base/statistics.h"
-#include "bench/piobench/piobench.h"
-#include "bench/piobench/piobench_trial.h"
-#include "measure/analysis.h"
+#include "bench/bench.h"
+#include "bench/contest/piobench.h"
 
 #include <math.h>
 
 /* ---- settings ---- */
 
-static pl_status set(struct piobench_config *config, const char *key, const char *value)
+enum { WORDS_MAX = 32 };
+
+/* A command line of pairs "name", "value", read and prepared; the caller clears the job. */
+static pl_status prepare(struct lab_job *job, const char *const (*settings)[2], struct pl_error *error)
+{
+    char *words[WORDS_MAX] = {(char *)"piobench", (char *)"--dry-run"}, names[WORDS_MAX][64];
+    int count = 2;
+    for (; (*settings)[0]; settings++) {
+        snprintf(names[count], sizeof names[count], "--%s", (*settings)[0]);
+        words[count] = names[count];
+        words[count + 1] = (char *)(*settings)[1];
+        count += 2;
+    }
+    assert_true(count < WORDS_MAX);
+    pl_status status = lab_job_init(job, bench_find("piobench"), count, words, error);
+    if (status == PL_OK && job->ranks == 0)
+        job->ranks = 2;
+    return status == PL_OK ? job->bench->prepare(job, error) : status;
+}
+
+static const struct contest *make(struct lab_job *job, const char *const (*settings)[2])
 {
     struct pl_error error;
-    return piobench_config_set(config, key, value, &error);
+    if (prepare(job, settings, &error) != PL_OK)
+        fail_msg("%s", error.text);
+    return job->own;
 }
 
 static void settings_are_read(void **state)
 {
     (void)state;
-    struct piobench_config config;
-    struct pl_error error;
-    piobench_config_init(&config);
-    assert_int_equal(set(&config, "ranks", "2,4"), PL_OK);
-    assert_int_equal(set(&config, "blocks", "64,1k,1m"), PL_OK);
-    assert_int_equal(set(&config, "algorithms", "naive,cbx:cb_nodes=2,node_grouping,system"), PL_OK);
-    assert_int_equal(set(&config, "buffers", "64k,1m"), PL_OK);
-    assert_int_equal(set(&config, "groups", "1,2"), PL_OK);
-    assert_int_equal(set(&config, "width", "2.5%"), PL_OK);
-    assert_int_equal(piobench_config_finish(&config, 3, &error), PL_OK);
-    assert_int_equal(config.blocks[2], 1 << 20);
-    assert_true(fabs(config.width - 0.025) < 1e-12);
-    assert_int_equal(piobench_config_most_ranks(&config), 4);
-    assert_true(piobench_config_needs_engine(&config));
+    static const char *const settings[][2] = {{"ranks", "2,4"},
+                                              {"blocks", "64,1k,1m"},
+                                              {"algorithms", "naive,cbx:cb_nodes=2,node_grouping,system"},
+                                              {"buffers", "64k,1m"},
+                                              {"groups", "1,2"},
+                                              {"width", "2.5%"},
+                                              {0}};
+    struct lab_job job;
+    const struct contest *contest = make(&job, settings);
+    const struct piobench *piobench = job.own;
+    assert_int_equal(piobench->blocks.values[2], 1 << 20);
+    assert_true(fabs(contest->rule.width - 0.025) < 1e-12);
+    assert_int_equal(job.ranks, 4);
+    assert_true(job.bench->needs_engine(&job));
     static const char *const labels[] = {"naive",
                                          "cbx:cb_nodes=2:cb_buffer_size=65536",
                                          "cbx:cb_nodes=2:cb_buffer_size=1048576",
@@ -54,53 +75,47 @@ static void settings_are_read(void **state)
                                          "node_grouping:piolet_group_size=2",
                                          "system:cb_buffer_size=65536",
                                          "system:cb_buffer_size=1048576"};
-    assert_int_equal(config.contestant_count, sizeof labels / sizeof labels[0]);
-    for (int i = 0; i < config.contestant_count; i++)
-        assert_string_equal(config.contestants[i].label, labels[i]);
-    piobench_config_clear(&config);
+    assert_int_equal(contest->contestant_count, sizeof labels / sizeof labels[0]);
+    for (int i = 0; i < contest->contestant_count; i++)
+        assert_string_equal(contest->contestants[i].label, labels[i]);
+    lab_job_clear(&job);
+    static const char *const system[][2] = {{"algorithms", "naive,system"}, {0}};
+    make(&job, system);
+    assert_false(job.bench->needs_engine(&job));
+    lab_job_clear(&job);
 }
 
 static void wrong_settings_are_refused(void **state)
 {
     (void)state;
     static const char *const wrong[][2] = {
-        {"ranks", "0"},          {"ranks", "2,,4"},  {"ranks", "2,2"},         {"blocks", "12"},
+        {"ranks", "0"},          {"ranks", "2,x"},   {"ranks", "2,2"},         {"blocks", "12"},
         {"blocks", "64,-8"},     {"sizes", "0"},     {"algorithms", "nave"},   {"algorithms", "naive:a=b"},
         {"algorithms", "cbx:a"}, {"algorithms", ""}, {"distribution", "BLOK"}, {"distribution", "transposed"},
         {"width", "0%"},         {"width", "x"},     {"trials", "0"},          {"check", "often"},
         {"ops", "append"},       {"dims", "4"},      {"dims", "0x4"},          {"mpis", "lam"},
         {"mpis", "mpich,mpich"}, {"hint", "a"},      {"nosuch", "1"},          {"seed", "-1"},
     };
-    struct piobench_config config;
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
-        piobench_config_init(&config);
-        if (set(&config, wrong[i][0], wrong[i][1]) == PL_OK)
+        const char *const settings[][2] = {{wrong[i][0], wrong[i][1]}, {NULL, NULL}};
+        struct lab_job job;
+        struct pl_error error;
+        if (prepare(&job, settings, &error) == PL_OK)
             fail_msg("--%s '%s' was taken", wrong[i][0], wrong[i][1]);
-        piobench_config_clear(&config);
+        lab_job_clear(&job);
     }
 }
 
 /* ---- the matrix ---- */
 
-static void make(struct piobench_config *config, struct piobench_matrix *matrix, const char *const (*settings)[2])
-{
-    struct pl_error error;
-    piobench_config_init(config);
-    for (; (*settings)[0]; settings++)
-        if (piobench_config_set(config, (*settings)[0], (*settings)[1], &error) != PL_OK)
-            fail_msg("%s", error.text);
-    assert_int_equal(piobench_config_finish(config, 2, &error), PL_OK);
-    if (piobench_matrix_make(config, matrix, &error) != PL_OK)
-        fail_msg("%s", error.text);
-}
-
 /* Each element belongs to one rank (to all in a broadcast), and pieces are as long as the cell says. */
-static void check_cell(const struct piobench_cell *cell)
+static void check_cell(const struct contest_cell *cell)
 {
-    char message[PIOLET_DIST_MESSAGE_MAX], text[PIOBENCH_CELL_TEXT_MAX];
+    char message[PIOLET_DIST_MESSAGE_MAX], text[CONTEST_TEXT_MAX];
     piolet_dist *dist;
     assert_int_equal(piolet_dist_new(&cell->spec, &cell->shape, &dist, message, sizeof message), PIOLET_DIST_OK);
     const int64_t elements = piolet_dist_elements(dist);
+    piobench_cell_text(cell, text);
     assert_int_equal(elements * PIOBENCH_ELEMENT, cell->file_bytes);
     assert_true(cell->file_bytes <= cell->file_asked_bytes && cell->file_bytes > cell->file_asked_bytes / 2);
     unsigned char *seen = calloc((size_t)elements, 1);
@@ -120,12 +135,12 @@ static void check_cell(const struct piobench_cell *cell)
     const int owners = cell->spec.kind == PIOLET_DIST_BROADCAST ? cell->ranks : 1;
     for (int64_t i = 0; i < elements; i++)
         if (seen[i] != owners)
-            fail_msg("%s: element %lld has %d owners", piobench_cell_text(cell, text), (long long)i, seen[i]);
+            fail_msg("%s: element %lld has %d owners", text, (long long)i, seen[i]);
     /* two random blocks of a rank may be neighbours, and so may cells of a multi-partition */
     const bool may_touch = cell->spec.kind == PIOLET_DIST_RANDOM || cell->spec.kind == PIOLET_DIST_MULTIPARTITION;
     assert_int_equal(longest * PIOBENCH_ELEMENT % cell->block_bytes, 0);
     if (!may_touch && longest * PIOBENCH_ELEMENT != cell->block_bytes)
-        fail_msg("%s: pieces of %lld bytes", piobench_cell_text(cell, text), (long long)longest * PIOBENCH_ELEMENT);
+        fail_msg("%s: pieces of %lld bytes", text, (long long)longest * PIOBENCH_ELEMENT);
     free(seen);
     piolet_dist_free(dist);
 }
@@ -134,23 +149,21 @@ static void every_cell_once(void **state)
 {
     (void)state;
     static const char *const settings[][2] = {{"ranks", "2,4"}, {"blocks", "64,1k,16k"}, {"sizes", "256k,1m"}, {0}};
-    struct piobench_config config;
-    struct piobench_matrix matrix;
-    make(&config, &matrix, settings);
-    for (int i = 0; i < matrix.count; i++) {
-        check_cell(&matrix.cells[i]);
+    struct lab_job job;
+    const struct contest *contest = make(&job, settings);
+    for (int i = 0; i < contest->cell_count; i++) {
+        check_cell(&contest->cells[i]);
         for (int k = 0; k < i; k++) {
-            const struct piobench_cell *a = &matrix.cells[i], *b = &matrix.cells[k];
+            const struct contest_cell *a = &contest->cells[i], *b = &contest->cells[k];
             assert_false(a->distribution == b->distribution && a->writes == b->writes && a->ranks == b->ranks &&
                          a->file_asked_bytes == b->file_asked_bytes && a->block_bytes == b->block_bytes);
         }
     }
     /* 2 file sizes × (2 × (BLOCK, BALANCED, 3 CYCLIC, 3 three-dimensional, 3 random) + broadcast read), and
      * multi-partition on the square number of ranks: 2 × 3 × 2 */
-    assert_int_equal(matrix.count, 2 * (2 * (2 * 11 + 1)) + 2 * 3 * 2);
-    assert_non_null(strstr(text_get(&matrix.left_out), "multipartition needs a square number"));
-    piobench_matrix_clear(&matrix);
-    piobench_config_clear(&config);
+    assert_int_equal(contest->cell_count, 2 * (2 * (2 * 11 + 1)) + 2 * 3 * 2);
+    assert_non_null(strstr(text_get(&contest->left_out), "multipartition needs a square number"));
+    lab_job_clear(&job);
 }
 
 static void given_dimensions(void **state)
@@ -159,19 +172,17 @@ static void given_dimensions(void **state)
     static const char *const settings[][2] = {
         {"ranks", "4"},     {"dims", "32x16x24"}, {"distribution", "BLOCK,*,BLOCK"},
         {"sizes", "1m,2m"}, {"ops", "read"},      {0}};
-    struct piobench_config config;
-    struct piobench_matrix matrix;
-    make(&config, &matrix, settings);
-    assert_int_equal(matrix.count, 1);
-    assert_int_equal(matrix.cells[0].file_bytes, 32 * 16 * 24 * 8);
-    assert_int_equal(matrix.cells[0].block_bytes, 16 * 8);
-    check_cell(&matrix.cells[0]);
-    piobench_matrix_clear(&matrix);
-    piobench_config_clear(&config);
+    struct lab_job job;
+    const struct contest *contest = make(&job, settings);
+    assert_int_equal(contest->cell_count, 1);
+    assert_int_equal(contest->cells[0].file_bytes, 32 * 16 * 24 * 8);
+    assert_int_equal(contest->cells[0].block_bytes, 16 * 8);
+    check_cell(&contest->cells[0]);
+    lab_job_clear(&job);
 }
 
 /* Owners on 4 ranks, written down from the definitions alone. */
-static int64_t owner_by_definition(const struct piobench_cell *cell, int64_t element)
+static int64_t owner_by_definition(const struct contest_cell *cell, int64_t element)
 {
     const int64_t *n = cell->shape.size;
     if (cell->shape.dims == 3) { /* a grid of 2 x 2 x 1 */
@@ -192,21 +203,19 @@ static void owners_are_right(void **state)
                                               {"distribution", "BLOCK,BLOCK,BLOCK"},
                                               {"ops", "write"},
                                               {0}};
-    struct piobench_config config;
-    struct piobench_matrix matrix;
-    make(&config, &matrix, settings);
-    assert_int_equal(matrix.count, 3);
-    for (int c = 0; c < matrix.count; c++) {
+    struct lab_job job;
+    const struct contest *contest = make(&job, settings);
+    assert_int_equal(contest->cell_count, 3);
+    for (int c = 0; c < contest->cell_count; c++) {
         char message[PIOLET_DIST_MESSAGE_MAX];
         piolet_dist *dist;
-        assert_int_equal(piolet_dist_new(&matrix.cells[c].spec, &matrix.cells[c].shape, &dist, message, sizeof message),
-                         0);
+        assert_int_equal(
+            piolet_dist_new(&contest->cells[c].spec, &contest->cells[c].shape, &dist, message, sizeof message), 0);
         for (int64_t e = 0; e < piolet_dist_elements(dist); e++)
-            assert_int_equal(piolet_dist_owner(dist, e), owner_by_definition(&matrix.cells[c], e));
+            assert_int_equal(piolet_dist_owner(dist, e), owner_by_definition(&contest->cells[c], e));
         piolet_dist_free(dist);
     }
-    piobench_matrix_clear(&matrix);
-    piobench_config_clear(&config);
+    lab_job_clear(&job);
 }
 
 /* Multi-partition on 4 ranks: in each half of each dimension each rank has one cell, an eighth of the array. */
@@ -215,14 +224,14 @@ static void multipartition_is_spread(void **state)
     (void)state;
     static const char *const settings[][2] = {
         {"ranks", "4"}, {"blocks", "64"}, {"sizes", "32k"}, {"distribution", "multipartition"}, {"ops", "write"}, {0}};
-    struct piobench_config config;
-    struct piobench_matrix matrix;
+    struct lab_job job;
     char message[PIOLET_DIST_MESSAGE_MAX];
     piolet_dist *dist;
-    make(&config, &matrix, settings);
-    const int64_t *n = matrix.cells[0].shape.size;
+    const struct contest *contest = make(&job, settings);
+    const int64_t *n = contest->cells[0].shape.size;
     assert_int_equal(n[0], 16); /* two data blocks of 8 elements */
-    assert_int_equal(piolet_dist_new(&matrix.cells[0].spec, &matrix.cells[0].shape, &dist, message, sizeof message), 0);
+    assert_int_equal(piolet_dist_new(&contest->cells[0].spec, &contest->cells[0].shape, &dist, message, sizeof message),
+                     0);
     int64_t elements[3][2][4] = {{{0}}};
     for (int64_t e = 0; e < piolet_dist_elements(dist); e++) {
         const int64_t index[3] = {e % n[0], e / n[0] % n[1], e / n[0] / n[1]};
@@ -234,8 +243,7 @@ static void multipartition_is_spread(void **state)
             for (int rank = 0; rank < 4; rank++)
                 assert_int_equal(elements[d][half][rank], n[0] * n[1] * n[2] / 8);
     piolet_dist_free(dist);
-    piobench_matrix_clear(&matrix);
-    piobench_config_clear(&config);
+    lab_job_clear(&job);
 }
 
 /* ---- trials ---- */
@@ -251,38 +259,38 @@ static void intervals_are_students(void **state)
     for (size_t i = 0; i < sizeof table / sizeof table[0]; i++)
         assert_true(fabs(statistics_student_t(0.9, table[i].degrees) - table[i].t) < 0.0015);
     /* 10, 12, 14: mean 12, deviation 2, half width 2.920 * 2 / sqrt(3) */
-    const struct piobench_tally tally = {.total_ns = {10, 12, 14}, .count = 3};
-    assert_true(fabs(piobench_schedule_width(&tally) - 2.9199855804 * 2 / sqrt(3) / 12) < 1e-6);
+    const struct contest_tally tally = {.total_ns = {10, 12, 14}, .count = 3};
+    assert_true(fabs(contest_width(&tally) - 2.9199855804 * 2 / sqrt(3) / 12) < 1e-6);
 }
 
 static void enough_trials(void **state)
 {
     (void)state;
-    const struct piobench_rule rule = {.trials = 3, .max_trials = 6, .width = 0.05};
-    struct piobench_tally tally = {.total_ns = {100, 100, 101, 100, 300, 100}};
+    const struct contest_rule rule = {.trials = 3, .max_trials = 6, .width = 0.05};
+    struct contest_tally tally = {.total_ns = {100, 100, 101, 100, 300, 100}};
     for (tally.count = 0; tally.count < 3; tally.count++)
-        assert_false(piobench_schedule_finished(&tally, &rule)); /* 3 at least, however alike */
-    assert_true(piobench_schedule_finished(&tally, &rule));
+        assert_false(contest_finished(&tally, &rule)); /* 3 at least, however alike */
+    assert_true(contest_finished(&tally, &rule));
     tally.count = 5; /* 300 came: too wide */
-    assert_false(piobench_schedule_finished(&tally, &rule));
+    assert_false(contest_finished(&tally, &rule));
     tally.count = 6;
-    assert_true(piobench_schedule_finished(&tally, &rule));
-    tally = (struct piobench_tally){.failed = true};
-    assert_true(piobench_schedule_finished(&tally, &rule));
+    assert_true(contest_finished(&tally, &rule));
+    tally = (struct contest_tally){.failed = true};
+    assert_true(contest_finished(&tally, &rule));
 }
 
 static void trials_alternate(void **state)
 {
     (void)state;
     enum { COUNT = 4 };
-    const struct piobench_rule rule = {.trials = 3, .max_trials = 5, .width = 0.05};
-    struct piobench_tally tallies[COUNT] = {0};
+    const struct contest_rule rule = {.trials = 3, .max_trials = 5, .width = 0.05};
+    struct contest_tally tallies[COUNT] = {0};
     tallies[2].failed = true;
     int turns = 0, next, first_of_round[8] = {0}, rounds = 0;
-    while ((next = piobench_schedule_next(tallies, COUNT, &rule)) >= 0) {
+    while ((next = contest_next(tallies, COUNT, &rule)) >= 0) {
         assert_int_not_equal(next, 2);
         for (int i = 0; i < COUNT; i++) /* nobody is more than one trial ahead of who still runs */
-            if (i != 2 && !piobench_schedule_finished(&tallies[i], &rule))
+            if (i != 2 && !contest_finished(&tallies[i], &rule))
                 assert_true(tallies[next].count <= tallies[i].count);
         if (turns++ % 3 == 0 && rounds < 3)
             first_of_round[rounds++] = next;
@@ -324,7 +332,7 @@ static void write_results(const char *path)
     static const char *const mpis[] = {"mpich", "openmpi"};
     assert_int_equal(blockfile_writer_open(path, &writer, &error), PL_OK);
     for (int m = 0; m < 2; m++) {
-        blockfile_begin(writer, PIOBENCH_CLASS, PIOBENCH_TEST);
+        blockfile_begin(writer, PIOBENCH_CLASSES[0], "piobench");
         blockfile_input(writer, "ranks", "2");
         blockfile_input(writer, "algorithms", "naive,cbx");
         blockfile_input(writer, "distribution", "CYCLIC");
@@ -351,26 +359,30 @@ static void resumed_where_it_ended(void **state)
     assert_true(descriptor >= 0);
     close(descriptor);
     write_results(path);
-    struct blockfile file;
-    struct piobench_config config;
-    struct piobench_matrix matrix;
+    const char *const settings[][2] = {{"resume", path}, {NULL, NULL}};
+    struct lab_job job;
     struct pl_error error;
-    assert_int_equal(blockfile_open(path, &file, &error), PL_OK);
-    assert_int_equal(piobench_results_config(&file, &config, &error), PL_OK);
-    assert_int_equal(piobench_config_finish(&config, 1, &error), PL_OK);
-    assert_int_equal(piobench_matrix_make(&config, &matrix, &error), PL_OK);
-    assert_int_equal(matrix.count, 4); /* 64 write, read; 128 write, read */
-    struct piobench_tally tallies[8] = {0};
-    assert_int_equal(piobench_results_count(&file, &config, &matrix, "openmpi", tallies, &error), PL_OK);
+    const struct contest *contest = make(&job, settings);
+    assert_int_equal(contest->cell_count, 4); /* 64 write, read; 128 write, read */
+    struct lab_run run = {.job = &job, .resumes = true};
+    struct contest_tally *tallies = calloc(8, sizeof *tallies);
+    assert_int_equal(blockfile_open(path, &run.earlier, &error), PL_OK);
+    job.mpi = "openmpi";
+    for (int c = 0; c < contest->cell_count; c++) {
+        struct text params = {0};
+        piobench_identify(&contest->cells[c], &params);
+        contest_tally_measured(&run, contest, &params, &tallies[2 * c]);
+        text_clear(&params);
+    }
     static const int counts[8] = {1, 2, 0, 0, 0, 0, 0, 1};
     for (int i = 0; i < 8; i++) {
         assert_int_equal(tallies[i].count, counts[i]);
         assert_false(tallies[i].failed);
     }
     assert_true(tallies[0].total_ns[0] == 1001 && tallies[1].total_ns[1] == 2001 && tallies[7].total_ns[0] == 3000);
-    blockfile_close(&file);
-    piobench_matrix_clear(&matrix);
-    piobench_config_clear(&config);
+    free(tallies);
+    blockfile_close(&run.earlier);
+    lab_job_clear(&job);
     unlink(path);
 }
 
@@ -380,10 +392,10 @@ static void clocks_are_compared(void **state)
 {
     (void)state;
     /* the other clock is 5000 ahead; the ways there and back take as long only in the fastest exchange */
-    static const struct piobench_ping pings[] = {{0, 5900, 1000}, {2000, 7050, 2100}, {3000, 8010, 3900}};
-    assert_int_equal(piobench_clock_estimate(pings, 3), 5000);
-    static const struct piobench_ping behind[] = {{10000, 60, 10120}};
-    assert_int_equal(piobench_clock_estimate(behind, 1), -10000);
+    static const struct clock_ping pings[] = {{0, 5900, 1000}, {2000, 7050, 2100}, {3000, 8010, 3900}};
+    assert_int_equal(clock_offset_of(pings, 3).offset_ns, 5000);
+    static const struct clock_ping behind[] = {{10000, 60, 10120}};
+    assert_int_equal(clock_offset_of(behind, 1).offset_ns, -10000);
 }
 
 int main(void)

@@ -11,41 +11,51 @@
 
 #include <cmocka.h>
 
-#include "bench/piobench/piobench_findings.h"
+#include "bench/contest/piobench.h"
 
 #include <math.h>
 
 enum { FILE_BYTES = 16 << 20 };
 
 /* A point of 4 ranks with an interval of 2 %. */
-static struct piobench_point point(const char *distribution, const char *algorithm, const char *family, int64_t block,
-                                   double rate)
+static struct contest_point point(const char *distribution, const char *algorithm, const char *family, int64_t block,
+                                  double rate)
 {
-    return (struct piobench_point){.op = "write",
-                                   .distribution = distribution,
-                                   .file_bytes = FILE_BYTES,
-                                   .block_bytes = block,
-                                   .block_asked_bytes = block,
-                                   .ranks = 4,
-                                   .mpi = "mpich",
-                                   .algorithm = algorithm,
-                                   .family = family,
-                                   .trials = 5,
-                                   .rate_mb_per_s = rate,
-                                   .error_mb_per_s = rate * 0.02};
+    return (struct contest_point){.op = "write",
+                                  .distribution = distribution,
+                                  .file_bytes = FILE_BYTES,
+                                  .block_bytes = block,
+                                  .block_asked_bytes = block,
+                                  .ranks = 4,
+                                  .mpi = "mpich",
+                                  .contestant = algorithm,
+                                  .family = family,
+                                  .trials = 5,
+                                  .rate_mb_per_s = rate,
+                                  .error_mb_per_s = rate * 0.02};
 }
 
-static struct piobench_point on_ranks(int ranks, double rate)
+static struct contest_point naive(const char *distribution, int64_t block, double rate)
 {
-    struct piobench_point result = point("BLOCK", "naive", "naive", FILE_BYTES / ranks, rate);
+    return point(distribution, "naive", "naive", block, rate);
+}
+
+static struct contest_point buffering(const char *distribution, const char *algorithm, int64_t block, double rate)
+{
+    return point(distribution, algorithm, "buffering", block, rate);
+}
+
+static struct contest_point on_ranks(int ranks, double rate)
+{
+    struct contest_point result = naive("BLOCK", FILE_BYTES / ranks, rate);
     result.block_asked_bytes = 0;
     result.ranks = ranks;
     return result;
 }
 
-static char *words_of(struct piobench_point *points, size_t count)
+static char *words_of(struct contest_point *points, size_t count)
 {
-    const struct piobench_points list = {.points = points, .count = count};
+    const struct contest_points list = {.points = points, .count = count};
     struct text lines = {0};
     piobench_findings_text(&list, &lines);
     assert_false(lines.failed);
@@ -58,10 +68,17 @@ static void expect_in(char *words, const char *wanted)
         fail_msg("'%s' is not in:\n%s", wanted, words);
 }
 
+static void expect_words(struct contest_point *points, size_t count, const char *wanted)
+{
+    char *words = words_of(points, count);
+    expect_in(words, wanted);
+    free(words);
+}
+
 static void chance_is_no_difference(void **state)
 {
     (void)state;
-    struct piobench_point a = point("CYCLIC", "a", "", 64, 100), b = point("CYCLIC", "b", "", 64, 97);
+    struct contest_point a = point("CYCLIC", "a", "", 64, 100), b = point("CYCLIC", "b", "", 64, 97);
     assert_false(piobench_findings_faster(&a, &b)); /* 98 and 98.94: they overlap */
     b.rate_mb_per_s = 90;
     assert_true(piobench_findings_faster(&a, &b));
@@ -73,10 +90,9 @@ static void chance_is_no_difference(void **state)
 static void block_size_against_distribution(void **state)
 {
     (void)state;
-    struct piobench_point points[] = {
-        point("CYCLIC", "naive", "naive", 64, 10),   point("CYCLIC", "naive", "naive", 4096, 400),
-        point("random", "naive", "naive", 64, 12),   point("random", "naive", "naive", 4096, 300),
-        point("CYCLIC", "ring", "buffering", 64, 1), point("random", "ring", "buffering", 64, 1000),
+    struct contest_point points[] = {
+        naive("CYCLIC", 64, 10),    naive("CYCLIC", 4096, 400),         naive("random", 64, 12),
+        naive("random", 4096, 300), buffering("CYCLIC", "ring", 64, 1), buffering("random", "ring", 64, 1000),
     };
     const struct piobench_spread spread = piobench_findings_spread(points, 6, "naive", "write");
     assert_true(fabs(spread.by_block.mean - 40) < 1e-9);
@@ -84,21 +100,13 @@ static void block_size_against_distribution(void **state)
     assert_true(fabs(spread.by_distribution.mean - 4.0 / 3) < 1e-9);
     assert_true(fabs(spread.by_distribution.high - 4.0 / 3 * 1.02 / 0.98) < 1e-9);
     assert_true(piobench_findings_spread(points, 6, "naive", "read").by_block.mean == 0);
-    char *words = words_of(points, 4);
-    expect_in(words, "the data block size matters more, as in the thesis");
-    free(words);
+    expect_words(points, 4, "the data block size matters more, as in the thesis");
     points[2].rate_mb_per_s = 1000; /* now 100 by distribution, 40 by block */
-    words = words_of(points, 4);
-    expect_in(words, "the distribution matters more, unlike in the thesis");
-    free(words);
+    expect_words(points, 4, "the distribution matters more, unlike in the thesis");
     points[2].rate_mb_per_s = 385; /* 38.5 by distribution, 40 by block: with 2 % each that is no difference */
-    words = words_of(points, 4);
-    expect_in(words, "the intervals are too wide to say which of the two matters more");
-    free(words);
+    expect_words(points, 4, "the intervals are too wide to say which of the two matters more");
     points[3].error_mb_per_s = NAN; /* a single trial: it may be anything */
-    words = words_of(points, 4);
-    expect_in(words, "the intervals are too wide to say");
-    free(words);
+    expect_words(points, 4, "the intervals are too wide to say");
     points[2].conditions = points[3].conditions = 1; /* measured elsewhere: not to be compared */
     assert_true(piobench_findings_spread(points, 4, "naive", "write").by_distribution.mean == 0);
 }
@@ -106,13 +114,18 @@ static void block_size_against_distribution(void **state)
 static void where_buffering_pays(void **state)
 {
     (void)state;
-    struct piobench_point points[] = {
+    struct contest_point points[] = {
         /* not in order of size, and the better of two that buffer counts */
-        point("CYCLIC", "naive", "naive", 65536, 900),    point("CYCLIC", "naive", "naive", 64, 5),
-        point("CYCLIC", "naive", "naive", 1024, 80),      point("CYCLIC", "naive", "naive", 16384, 395),
-        point("CYCLIC", "ring", "buffering", 64, 500),    point("CYCLIC", "cbx", "buffering", 64, 400),
-        point("CYCLIC", "ring", "buffering", 1024, 60),   point("CYCLIC", "cbx", "buffering", 1024, 450),
-        point("CYCLIC", "cbx", "buffering", 16384, 400),  point("CYCLIC", "cbx", "buffering", 65536, 300),
+        naive("CYCLIC", 65536, 900),
+        naive("CYCLIC", 64, 5),
+        naive("CYCLIC", 1024, 80),
+        naive("CYCLIC", 16384, 395),
+        buffering("CYCLIC", "ring", 64, 500),
+        buffering("CYCLIC", "cbx", 64, 400),
+        buffering("CYCLIC", "ring", 1024, 60),
+        buffering("CYCLIC", "cbx", 1024, 450),
+        buffering("CYCLIC", "cbx", 16384, 400),
+        buffering("CYCLIC", "cbx", 65536, 300),
         point("CYCLIC", "auto", "choosing", 65536, 5000),
     };
     enum { COUNT = sizeof points / sizeof points[0] };
@@ -135,14 +148,14 @@ static void where_buffering_pays(void **state)
     expect_in(words, "is surely faster than naive nowhere");
     free(words);
     /* another distribution has nothing to do with it */
-    const struct piobench_point other = point("random", "naive", "naive", 64, 5);
+    const struct contest_point other = naive("random", 64, 5);
     crossover = piobench_findings_crossover(points, COUNT, &other);
     assert_null(crossover.gain_at);
 }
 
-static struct piobench_point with_buffer(const char *algorithm, int64_t block, int64_t buffer, double rate)
+static struct contest_point with_buffer(const char *algorithm, int64_t block, int64_t buffer, double rate)
 {
-    struct piobench_point result = point("CYCLIC", algorithm, "buffering", block, rate);
+    struct contest_point result = buffering("CYCLIC", algorithm, block, rate);
     result.buffer_bytes = buffer;
     return result;
 }
@@ -150,7 +163,7 @@ static struct piobench_point with_buffer(const char *algorithm, int64_t block, i
 static void enough_buffer(void **state)
 {
     (void)state;
-    struct piobench_point points[] = {
+    struct contest_point points[] = {
         with_buffer("cbx:cb_buffer_size=65536", 64, 65536, 100),
         with_buffer("cbx:cb_buffer_size=1048576", 64, 1 << 20, 185),
         with_buffer("cbx:cb_buffer_size=4194304", 64, 4 << 20, 200),
@@ -163,19 +176,13 @@ static void enough_buffer(void **state)
     expect_in(words, "so it is here");
     free(words);
     points[2].buffer_bytes = points[3].buffer_bytes = 1 << 18; /* nothing above 1 MB was tried */
-    words = words_of(points, 4);
-    expect_in(words, "larger ones were not measured here");
-    free(words);
+    expect_words(points, 4, "larger ones were not measured here");
     points[2].buffer_bytes = points[3].buffer_bytes = 4 << 20;
     points[1].rate_mb_per_s = 150;
     assert_int_equal(piobench_findings_buffer(points, 4, &points[0]), 4 << 20);
-    words = words_of(points, 4);
-    expect_in(words, "here it is not in 1 of them");
-    free(words);
+    expect_words(points, 4, "here it is not in 1 of them");
     points[1].buffer_bytes = 1 << 19; /* then nobody knows of 1 MB */
-    words = words_of(points, 4);
-    expect_in(words, "it was not tried where more is needed here");
-    free(words);
+    expect_words(points, 4, "it was not tried where more is needed here");
     points[1].error_mb_per_s = 40; /* it may well reach 180 */
     assert_int_equal(piobench_findings_buffer(points, 4, &points[0]), 1 << 19);
 }
@@ -184,7 +191,7 @@ static void negative_scaling(void **state)
 {
     (void)state;
     /* BLOCK has another data block with each number of ranks: that is no other curve */
-    struct piobench_point points[6] = {on_ranks(2, 500), on_ranks(16, 300), on_ranks(4, 800), on_ranks(8, 790)};
+    struct contest_point points[6] = {on_ranks(2, 500), on_ranks(16, 300), on_ranks(4, 800), on_ranks(8, 790)};
     struct piobench_scaling scaling = piobench_findings_ranks(points, 4, &points[1]);
     assert_ptr_equal(scaling.peak, &points[2]);
     assert_ptr_equal(scaling.fallen, &points[1]);
@@ -193,7 +200,7 @@ static void negative_scaling(void **state)
     expect_in(words, "piolet_group_size=4");
     free(words);
     points[4] = on_ranks(16, 700); /* grouping was tried there */
-    points[4].algorithm = "node_grouping:piolet_group_size=4";
+    points[4].contestant = "node_grouping:piolet_group_size=4";
     points[4].family = "scheduling";
     points[1].crowded = true;
     words = words_of(points, 5);
@@ -212,9 +219,8 @@ static void negative_scaling(void **state)
 static void larger_blocks_less(void **state)
 {
     (void)state;
-    struct piobench_point points[] = {point("CYCLIC", "naive", "naive", 1024, 100),
-                                      point("CYCLIC", "naive", "naive", 262144, 900),
-                                      point("CYCLIC", "naive", "naive", 1048576, 400)};
+    struct contest_point points[] = {naive("CYCLIC", 1024, 100), naive("CYCLIC", 262144, 900),
+                                     naive("CYCLIC", 1048576, 400)};
     const struct piobench_scaling scaling = piobench_findings_blocks(points, 3, &points[0]);
     assert_ptr_equal(scaling.peak, &points[1]);
     assert_ptr_equal(scaling.fallen, &points[2]);
@@ -226,8 +232,7 @@ static void larger_blocks_less(void **state)
 static void nothing_measured(void **state)
 {
     (void)state;
-    struct piobench_point points[] = {point("CYCLIC", "naive", "naive", 64, NAN),
-                                      point("CYCLIC", "ring", "buffering", 64, NAN)};
+    struct contest_point points[] = {naive("CYCLIC", 64, NAN), buffering("CYCLIC", "ring", 64, NAN)};
     char *words = words_of(points, 2);
     assert_string_equal(words, "");
     free(words);

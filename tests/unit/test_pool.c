@@ -16,7 +16,7 @@
 
 #include <cmocka.h>
 
-#include "mpiio/pool/pool.h"
+#include "engine/pool/pool.h"
 
 struct piece {
     struct pool_work work;
@@ -105,33 +105,32 @@ static void *submit_many(void *arg)
     return NULL;
 }
 
-static void many_submitters(void **state)
+/* Many threads submit, while the pool is stopped so often: nothing is lost. */
+static void submit_under(int stops)
 {
-    (void)state;
     static struct pool_work works[SUBMITTERS][10];
     pthread_t threads[SUBMITTERS];
     atomic_store(&sum, 0);
     for (int i = 0; i < SUBMITTERS; i++)
         assert_int_equal(pthread_create(&threads[i], NULL, submit_many, works[i]), 0);
+    for (int i = 0; i < stops; i++)
+        pool_stop();
     for (int i = 0; i < SUBMITTERS; i++)
         pthread_join(threads[i], NULL);
     assert_int_equal(atomic_load(&sum), SUBMITTERS * EACH);
 }
 
-/* Threads end and start again while others submit: nothing is lost. */
+static void many_submitters(void **state)
+{
+    (void)state;
+    submit_under(0);
+}
+
+/* Threads end and start again while others submit. */
 static void stops_under_load(void **state)
 {
     (void)state;
-    static struct pool_work works[SUBMITTERS][10];
-    pthread_t threads[SUBMITTERS];
-    atomic_store(&sum, 0);
-    for (int i = 0; i < SUBMITTERS; i++)
-        assert_int_equal(pthread_create(&threads[i], NULL, submit_many, works[i]), 0);
-    for (int i = 0; i < 20; i++)
-        pool_stop();
-    for (int i = 0; i < SUBMITTERS; i++)
-        pthread_join(threads[i], NULL);
-    assert_int_equal(atomic_load(&sum), SUBMITTERS * EACH);
+    submit_under(20);
 }
 
 /* ---- order, nesting, ends ---- */

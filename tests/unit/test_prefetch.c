@@ -12,18 +12,11 @@
 
 #include <cmocka.h>
 
-#include "base/rng.h"
-#include "mpiio/prefetch/prefetch_ranges.h"
+#include "engine/prefetch/prefetch.h"
+
+#include "random_case.h"
 
 enum { BLOCK = 1000, PIECES_MAX = 2000 };
-
-static uint64_t state;
-
-static int64_t below(int64_t limit)
-{
-    state = rng_mix(state);
-    return (int64_t)(state >> 1) % limit;
-}
 
 /* ---- pieces ---- */
 

@@ -2,7 +2,7 @@
  * all ranks in one process over an MPI that counts (fake_mpi.h), on a real file.
  * proves: COLL-2 COLL-5 GPFS-1 GPFS-2 GPFS-6
  * It would fail if more than a tenth on top of the bytes that must move went to other ranks or nodes, if ranks sent
- * more than a greeting to each agent and a message for each window, or nodes more than a message for each pair and
+ * more than a greeting to each aggregator and a message for each window, or nodes more than a message for each pair and
  * block; if the memory of a rank, or what it brings to a meeting of all, grew with the ranks; if nodes chose different
  * ways; if a rank without memory let others wait; or if a byte were wrong. */
 #include <fcntl.h>
@@ -15,12 +15,14 @@
 
 #include <cmocka.h>
 
-#include "base/rng.h"
+#include "engine/exchange/exchange.h"
+#include "engine/fault/fault.h"
+#include "engine/mem.h"
+#include "engine/ring/ring.h"
+#include "engine/strategy/strategy.h"
+
 #include "fake_mpi.h"
-#include "mpiio/exchange/exchange.h"
-#include "mpiio/ring/ring.h"
-#include "mpiio/ring/ring_port.h"
-#include "mpiio/storage/fault.h"
+#include "random_case.h"
 
 enum {
     WORD = 8,
@@ -28,26 +30,13 @@ enum {
     EACH = 16384,   /* bytes of a rank */
     GROUP = 4,      /* ranks whose pieces lie among each other, in the exchange */
     FIRST = 100000, /* byte of the file */
-    WINDOW = 16384, /* of an agent */
+    WINDOW = 16384, /* of an aggregator */
     BLOCK = 131072, /* of the ring */
     NODE_RANKS = 8,
     TURNS_MAX = 100000,
 };
 
-static struct pl_error error, fine;
-static uint64_t state = 1;
-
-static int64_t below(int64_t limit)
-{
-    state = rng_mix(state);
-    return (int64_t)(state >> 1) % limit;
-}
-
-static void ok(pl_status status)
-{
-    if (status)
-        fail_msg("%s: %s", pl_status_name(status), error.text);
-}
+static struct pl_error fine;
 
 /* ---- a job in one process ---- */
 
@@ -55,14 +44,14 @@ struct member {
     struct view view;
     struct access_request request;
     char *buffer;
-    struct exchange *exchange;
-    struct exchange_memory memory;
+    struct file file;
+    struct move move;
     struct ring *ring;
     bool finished;
 };
 
 static struct {
-    int ranks, agents;
+    int ranks, aggregators;
     int among; /* ranks whose pieces take turns in a part of the file */
     char path[32];
     int fd;
@@ -117,7 +106,7 @@ static void job_open(int ranks, int among)
     fake_open(ranks, NODE_RANKS);
     job.ranks = ranks;
     job.among = among;
-    job.agents = ranks / GROUP;
+    job.aggregators = ranks / GROUP;
     strcpy(job.path, "test_ranks.XXXXXX");
     job.fd = mkstemp(job.path);
     assert_true(job.fd >= 0);
@@ -133,7 +122,7 @@ static void job_close(void)
         typemap_unref(job.member[i].view.filetype);
         typemap_unref(job.member[i].request.memory);
         free(job.member[i].buffer);
-        exchange_memory_clear(&job.member[i].memory);
+        mem_free(job.member[i].file.memory.bytes);
     }
     ok(storage_close(job.storage, &error));
     close(job.fd);
@@ -171,16 +160,18 @@ static void expect_data(bool write)
 }
 
 /* Ranks go on in turn, beginning anywhere. */
-static void run_all(enum step (*step)(struct member *member))
+static void run_all(void)
 {
-    int turns = 0;
-    for (int left = job.ranks; left > 0;) {
+    int turns = 0, left = 0;
+    for (int i = 0; i < job.ranks; i++)
+        left += !job.member[i].finished;
+    while (left > 0) {
         if (++turns > TURNS_MAX)
             fail_msg("%d of %d ranks do not come to an end", left, job.ranks);
         const int first = (int)below(job.ranks);
         for (int i = 0; i < job.ranks; i++) {
             struct member *member = &job.member[(first + i) % job.ranks];
-            if (member->finished || step(member) == STEP_PENDING)
+            if (member->finished || move_step(&member->move) == STEP_PENDING)
                 continue;
             member->finished = true;
             left--;
@@ -200,66 +191,82 @@ static void tell(const char *what, bool write, int64_t must)
 
 /* ---- the exchange by messages ---- */
 
-static struct exchange_setup exchange_setup_of(int rank)
-{
-    return (struct exchange_setup){.comm = fake_comm(0, rank),
-                                   .rank = rank,
-                                   .ranks = job.ranks,
-                                   .storage = job.storage,
-                                   .readable = true,
-                                   .agents = job.agents,
-                                   .window_bytes = WINDOW,
-                                   .spread = EXCHANGE_SPREAD_BLOCK,
-                                   .block_bytes = 4096,
-                                   .sequence = 1};
-}
-
-static enum step step_exchange(struct member *member)
-{
-    return exchange_step(member->exchange);
-}
-
-/* Bytes of others than the agent itself, and how many messages they take at most: one for each rank and window. */
+/* Bytes of others than the aggregator itself, and how many messages they take at most: one for each rank and window. */
 static int64_t must_exchange(int64_t *ret_messages)
 {
-    const int agents = job.agents;
-    struct exchange_domain domain;
+    const int aggregators = job.aggregators;
+    struct move_domain domain;
     int64_t must = 0;
-    exchange_domain_block(&domain, FIRST, FIRST + (int64_t)job.ranks * EACH, agents, 4096, WINDOW);
+    move_domain_block(&domain, FIRST, FIRST + (int64_t)job.ranks * EACH, aggregators, 4096, WINDOW);
     *ret_messages = 0;
     for (int i = 0; i < job.ranks; i++) {
         int before = -1;
         int64_t window = -1;
         for (int64_t k = 0; k < EACH; k += WORD) { /* windows begin at multiples of it */
-            const int64_t byte = view_byte(&job.member[i].view, k), round = exchange_domain_round(&domain, byte);
-            const int agent = exchange_domain_agent(&domain, byte);
-            const bool off = exchange_agent_rank(agent, agents, job.ranks) != i;
+            const int64_t byte = view_byte(&job.member[i].view, k), round = move_domain_round(&domain, byte);
+            const int aggregator = move_domain_aggregator(&domain, byte);
+            const bool off = move_aggregator_rank(aggregator, aggregators, job.ranks) != i;
             must += off ? WORD : 0;
-            *ret_messages += off ? (agent != before) + (agent != before || round != window) : 0;
-            before = agent;
+            *ret_messages += off ? (aggregator != before) + (aggregator != before || round != window) : 0;
+            before = aggregator;
             window = round;
         }
     }
     return must;
 }
 
-static void exchange_once(bool write)
+/* All have taken their memory, and begun to agree. */
+static void start_moves(const char *strategy, bool write)
 {
     prepare(write);
     for (int i = 0; i < job.ranks; i++) {
-        const struct exchange_setup setup = exchange_setup_of(i);
         struct member *member = &job.member[i];
-        ok(exchange_new(&setup, &member->request, &member->memory, &fine, &fine, false, &member->exchange, &error));
+        member->move = (struct move){
+            .file = &member->file, .strategy = strategy_find(strategy), .request = member->request};
+        move_start(&member->move);
+        member->finished = move_step(&member->move) == STEP_DONE;
     }
+}
+
+static void start_exchanges(bool write)
+{
+    for (int i = 0; i < job.ranks; i++) {
+        const struct file_memory memory = job.member[i].file.memory;
+        job.member[i].file = (struct file){.comm = fake_comm(0, i),
+                                           .rank = i,
+                                           .size = job.ranks,
+                                           .storage = job.storage,
+                                           .readable = true,
+                                           .values = {.cb_nodes = job.aggregators,
+                                                      .cb_buffer_size = WINDOW,
+                                                      .striping_unit = 4096,
+                                                      .ds_write = HINT_ENABLE},
+                                           .memory = memory};
+    }
+    start_moves("twophase", write);
+}
+
+/* The outcome of a rank, whose operation goes. */
+static pl_status end_move(int rank, int64_t *ret_done)
+{
+    struct move *move = &job.member[rank].move;
+    if (move->call)
+        move->strategy->transport->clear(move);
+    *ret_done = move->done;
+    return move->error.status;
+}
+
+static void exchange_once(bool write)
+{
+    start_exchanges(write);
     watch_memory();
-    run_all(step_exchange);
+    run_all();
     int64_t messages, must = must_exchange(&messages);
     tell("exchange", write, must);
     for (int i = 0; i < job.ranks; i++) {
         int64_t done;
-        ok(exchange_result(job.member[i].exchange, &done, &error));
+        assert_int_equal(end_move(i, &done), PL_OK);
         assert_int_equal(done, EACH);
-        exchange_free(job.member[i].exchange);
     }
     expect_data(write);
     assert_true(fake.off_bytes <= must + must / 10);
@@ -284,28 +291,22 @@ static void test_exchange(void **unused)
     }
 }
 
-/* Memory fails while ranks and agents learn of each other: everybody comes to an end, with the same outcome. */
+/* Memory fails while ranks and aggregators learn of each other: everybody comes to an end, with the same outcome. */
 static bool exchange_without_memory(bool write, int call)
 {
     char plan[64];
     snprintf(plan, sizeof plan, "malloc:%d=ENOMEM", call);
-    prepare(write);
-    for (int i = 0; i < job.ranks; i++) {
-        const struct exchange_setup setup = exchange_setup_of(i);
-        struct member *member = &job.member[i];
-        ok(exchange_new(&setup, &member->request, &member->memory, &fine, &fine, false, &member->exchange, &error));
-    }
+    start_exchanges(write);
     ok(fault_plan_load(plan, 0, &error));
-    run_all(step_exchange);
+    run_all();
     ok(fault_plan_load(NULL, 0, &error));
     bool failed = false;
     for (int i = 0; i < job.ranks; i++) {
         int64_t done;
-        const pl_status status = exchange_result(job.member[i].exchange, &done, &error);
+        const pl_status status = end_move(i, &done);
         assert_true(status == PL_OK || status == PL_E_NOMEM);
         assert_true(i == 0 || failed == (status != PL_OK));
         failed = status != PL_OK;
-        exchange_free(job.member[i].exchange);
     }
     if (!failed)
         expect_data(write);
@@ -317,7 +318,7 @@ static void test_no_memory(void **unused)
     (void)unused;
     int failures = 0;
     job_open(150, 150);
-    job.agents = 100; /* more partners than there is room for at first, on both sides */
+    job.aggregators = 100; /* more partners than there is room for at first, on both sides */
     for (int call = 1; call < 400; call += call < 8 ? 1 : 61)
         for (int write = 1; write >= 0; write--)
             failures += exchange_without_memory(write, call);
@@ -343,24 +344,23 @@ static void ring_open(int rank)
     ok(ring_port_open_coll(member->ring, fake_comm(0, rank), &place, &error));
 }
 
-static enum step step_ring(struct member *member)
-{
-    return ring_step(member->ring);
-}
-
 static void start_rings(bool write, bool may_choose)
 {
-    prepare(write);
-    for (int i = 0; i < job.ranks; i++) {
-        const struct ring_setup setup = {.comm = fake_comm(0, i),
-                                         .rank = i,
-                                         .storage = job.storage,
-                                         .buffer_bytes = 4 * BLOCK,
-                                         .block_bytes = BLOCK,
-                                         .may_choose = may_choose,
-                                         .sieve = true};
-        ring_start(job.member[i].ring, &setup, &job.member[i].request, &fine, &fine, false);
-    }
+    for (int i = 0; i < job.ranks; i++)
+        job.member[i].file = (struct file){.comm = fake_comm(0, i),
+                                           .rank = i,
+                                           .size = job.ranks,
+                                           .storage = job.storage,
+                                           .ring = job.member[i].ring,
+                                           .readable = true,
+                                           .values = {.cb_buffer_size = 4 * BLOCK,
+                                                      .cb_block_size = BLOCK,
+                                                      .ds_write = HINT_ENABLE,
+                                                      .ind_rd_buffer_size = BLOCK,
+                                                      .ind_wr_buffer_size = BLOCK},
+                                           .tune_reads = may_choose,
+                                           .tune_writes = may_choose};
+    start_moves("ring", write);
 }
 
 /* All ranks have pieces in every block: each pair of nodes has one message for each block, and an answer. */
@@ -368,13 +368,13 @@ static void ring_once(bool write)
 {
     const int nodes = job.ranks / NODE_RANKS;
     start_rings(write, false);
-    run_all(step_ring);
+    run_all();
     const int64_t data = (int64_t)job.ranks * EACH, must = data - data / nodes;
     const int64_t blocks = (FIRST + data - 1) / BLOCK - FIRST / BLOCK + 1;
     tell("ring", write, must);
     for (int i = 0; i < job.ranks; i++) {
         int64_t done;
-        ok(ring_result(job.member[i].ring, &done, &error));
+        assert_int_equal(end_move(i, &done), PL_OK);
         assert_int_equal(done, EACH);
     }
     expect_data(write);
@@ -425,7 +425,7 @@ static void test_choice(void **unused)
     for (int call = 0; call < 24; call++) {
         const bool write = call % 3 != 2;
         start_rings(write, true);
-        run_all(step_ring);
+        run_all();
         expect_data(write);
     }
     char first[200], other[200];

@@ -12,9 +12,8 @@
 
 #include <cmocka.h>
 
-#include "replay/replay_detail.h"
-#include "replay/replay_estimate.h"
-#include "replay/replay_plan.h"
+#include "bench/replay/replay_plan.h"
+#include "bench/replay/replay_run.h"
 
 /* ---- estimates ---- */
 
@@ -63,13 +62,13 @@ static void arguments_are_read(void **state)
 {
     (void)state;
     const char *detail = "disp=16 datarep=\"native\" etype=\"MPI_INT\" hint.a\\x20b=\"x \\x22y\\x22\" size=-3";
-    char *text = replay_detail_text(detail, "hint.a b");
+    char *text = trace_detail_text(detail, "hint.a b");
     assert_string_equal(text, "x \"y\"");
     free(text);
-    assert_int_equal(replay_detail_number(detail, "disp", 0), 16);
-    assert_int_equal(replay_detail_number(detail, "size", 0), -3);
-    assert_int_equal(replay_detail_number(detail, "extent", 7), 7);
-    assert_null(replay_detail_text(detail, "filetype"));
+    assert_int_equal(trace_detail_number(detail, "disp", 0), 16);
+    assert_int_equal(trace_detail_number(detail, "size", 0), -3);
+    assert_int_equal(trace_detail_number(detail, "extent", 7), 7);
+    assert_null(trace_detail_text(detail, "filetype"));
 }
 
 static void opens_are_read(void **state)
@@ -142,7 +141,7 @@ static void loops_with_a_meeting_are_sampled(void **state)
     assert_int_equal(plan.unit_count, 4);
     assert_true(plan.units[1].phase && plan.units[1].count == 4 && !plan.units[0].phase);
     assert_true(plan.files[0].creates && plan.files[0].first_write == 2 && plan.files[0].last_use == 5);
-    assert_true(replay_plan_order(&model, 0, -1) == replay_plan_order(&model, 1, -1));
+    assert_true(replay_plan_order(&model, 0, -1, NULL) == replay_plan_order(&model, 1, -1, NULL));
     assert_int_equal(replay_plan_collectives(&model, 1), 4);
     replay_plan_clear(&plan);
     assert_int_equal(replay_plan_make(&model, second, 1, &plan, &error), PL_OK);
@@ -174,9 +173,34 @@ static void different_orders_are_seen(void **state)
                                       "end\n"
                                       "close ranks=0-1 file=1\n"
                                       "end-steps 13 -\n");
-    assert_true(replay_plan_order(&model, 0, -1) != replay_plan_order(&model, 1, -1));
-    assert_true(replay_plan_order(&model, 0, 0) == replay_plan_order(&model, 1, 0));
+    assert_true(replay_plan_order(&model, 0, -1, NULL) != replay_plan_order(&model, 1, -1, NULL));
+    assert_true(replay_plan_order(&model, 0, 0, NULL) == replay_plan_order(&model, 1, 0, NULL));
     assert_true(replay_plan_collectives(&model, 0) != replay_plan_collectives(&model, 1));
+    model_clear(&model);
+}
+
+/* All ranks open a file, and some of them open it again later: what they do then concerns those alone. */
+static void calls_count_for_those_who_opened(void **state)
+{
+    (void)state;
+    struct model model = read_text(
+        "piolet-model 1\nprogram p\nranks 3\n"
+        "file 1 name=\"f\" type=shared processes=3 access=sequential pointer=none calls=none "
+        "waits=none views=0 written=0 read=0\n"
+        "steps\n"
+        "open ranks=0-2 file=1 name=\"f\" with=\"amode=rdwr ranks=3 first=0 stride=1\"\n"
+        "sync ranks=0-2 file=1\n"
+        "close ranks=0-2 file=1\n"
+        "open ranks=0,2 file=1 name=\"f\" with=\"amode=rdwr ranks=2 first=2 stride=-2\"\n"
+        "sync ranks=0,2 file=1\n"
+        "sync ranks=0,2 file=1\n"
+        "close ranks=0,2 file=1\n"
+        "end-steps 7 -\n");
+    const struct replay_open all = {.ranks = 3, .first = 0, .stride = 1}, two = {.ranks = 2, .first = 2, .stride = -2};
+    assert_true(replay_plan_order(&model, 0, 0, NULL) != replay_plan_order(&model, 1, 0, NULL));
+    assert_true(replay_plan_order(&model, 0, 0, &all) == replay_plan_order(&model, 1, 0, &all));
+    assert_true(replay_plan_order(&model, 0, 0, &two) == replay_plan_order(&model, 2, 0, &two));
+    assert_true(replay_plan_order(&model, 0, 0, &two) != replay_plan_order(&model, 0, 0, &all));
     model_clear(&model);
 }
 
@@ -217,6 +241,7 @@ int main(void)
         cmocka_unit_test(opens_are_read),
         cmocka_unit_test(loops_with_a_meeting_are_sampled),
         cmocka_unit_test(different_orders_are_seen),
+        cmocka_unit_test(calls_count_for_those_who_opened),
         cmocka_unit_test(what_cannot_be_replayed_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -2,9 +2,8 @@
  * What a page carries: text of result files inside of HTML and JSON, numbers in columns, files that hold little or
  * nothing. It would fail if a label could end the script that it stands in, if a number came back other than it went
  * in, or if an empty file took the page with it. */
-#include "report/report_column.h"
-#include "report/report_encode.h"
-#include "report/report_payload.h"
+#include "base/utf8.h"
+#include "page/page_parts.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -69,7 +68,7 @@ static void markup_becomes_text(void **state)
     char *text = NULL;
     size_t length = 0;
     FILE *stream = open_memstream(&text, &length);
-    report_escape("</script a=\"1\" b='2'>&\x01\x1b\t\n\xc3\xa6\xff", stream);
+    utf8_put_markup(stream, "</script a=\"1\" b='2'>&\x01\x1b\t\n\xc3\xa6\xff");
     fclose(stream);
     assert_string_equal(
         text, "&lt;/script a=&quot;1&quot; b=&#39;2&#39;&gt;&amp;\xef\xbf\xbd\xef\xbf\xbd\t\n\xc3\xa6\xef\xbf\xbd");
@@ -110,7 +109,7 @@ static void bytes_come_back(void **state)
         char *text = NULL;
         size_t count = 0, length = 0;
         FILE *stream = open_memstream(&text, &count);
-        assert_int_equal(report_encode(bytes, lengths[i], stream, &error), PL_OK);
+        assert_int_equal(page_encode(bytes, lengths[i], stream, &error), PL_OK);
         fclose(stream);
         char *back = decode(text, count, &length);
         assert_int_equal(length, lengths[i]);
@@ -129,10 +128,10 @@ static void put_column(const double *values, size_t count, int64_t ret_place[3],
     char *text = NULL, *bytes = NULL;
     size_t length = 0, byte_count = 0;
     struct json json = {.stream = open_memstream(&text, &length)};
-    struct report_columns columns = {.stream = open_memstream(&bytes, &byte_count), .length = 1};
+    struct page_columns columns = {.stream = open_memstream(&bytes, &byte_count), .length = 1};
     fputc('x', columns.stream);
     json_object_begin(&json, NULL);
-    report_column_put(&columns, &json, "column", values, count);
+    page_column_put(&columns, &json, "column", values, count);
     json_object_end(&json);
     fclose(json.stream);
     fclose(columns.stream);
@@ -189,10 +188,10 @@ static void two_sets(struct blockfile_writer *writer)
     assert_int_equal(blockfile_end_set(writer, &error), PL_OK);
 }
 
-static json_t *payload_of(struct report *report, struct report_payload *ret_payload)
+static json_t *payload_of(struct report *report, struct page_payload *ret_payload)
 {
     json_error_t wrong;
-    assert_int_equal(report_payload_make(report, ret_payload, &error), PL_OK);
+    assert_int_equal(page_payload_make(report, ret_payload, &error), PL_OK);
     json_t *tree = json_loadb(ret_payload->json, ret_payload->json_length, 0, &wrong);
     if (!tree)
         fail_msg("not JSON: %s", wrong.text);
@@ -210,7 +209,7 @@ static void open_two_sets(struct report *ret_report)
     write_blocks("sets.out", two_sets);
     snprintf(name, sizeof name, "%s", path);
     const char *const names[] = {name};
-    assert_int_equal(report_open(names, 1, ret_report, &error), PL_OK);
+    assert_int_equal(page_open(names, 1, ret_report, &error), PL_OK);
     ret_report->title = HOSTILE;
 }
 
@@ -220,7 +219,7 @@ static void payload_is_whole(void **state)
 {
     (void)state;
     struct report report;
-    struct report_payload payload;
+    struct page_payload payload;
     open_two_sets(&report);
     json_t *tree = payload_of(&report, &payload);
     assert_string_equal(json_string_value(json_object_get(tree, "title")), HOSTILE);
@@ -237,8 +236,8 @@ static void payload_is_whole(void **state)
     assert_true(values[0] == 5 && values[1] == 0x1p52);
     assert_int_equal(json_integer_value(at(at(sets, 1, "series"), 0, "count")), 0);
     json_decref(tree);
-    report_payload_clear(&payload);
-    report_close(&report);
+    page_payload_clear(&payload);
+    page_close(&report);
 }
 
 /* Beside a file that can be used, others are told; alone, none is a page. */
@@ -247,16 +246,16 @@ static void empty_files(void **state)
     (void)state;
     char names[3][64];
     struct report report;
-    struct report_payload payload;
+    struct page_payload payload;
     write_file("empty.out", "");
     snprintf(names[0], sizeof names[0], "%s", path);
     snprintf(names[1], sizeof names[1], "%s", in_folder("absent.out"));
     write_blocks("head.out", NULL);
     snprintf(names[2], sizeof names[2], "%s", path);
     const char *const list[] = {names[0], names[1], names[2]};
-    assert_int_equal(report_open(list, 2, &report, &error), PL_E_INPUT);
-    assert_int_equal(report_open(list, 0, &report, &error), PL_E_INPUT);
-    assert_int_equal(report_open(list, 3, &report, &error), PL_OK);
+    assert_int_equal(page_open(list, 2, &report, &error), PL_E_INPUT);
+    assert_int_equal(page_open(list, 0, &report, &error), PL_E_INPUT);
+    assert_int_equal(page_open(list, 3, &report, &error), PL_OK);
     json_t *tree = payload_of(&report, &payload);
     const json_t *files = json_object_get(tree, "files");
     for (size_t i = 0; i < 2; i++) {
@@ -268,8 +267,8 @@ static void empty_files(void **state)
     assert_int_equal(json_array_size(at(at(files, 2, "blocks"), 0, "sets")), 0);
     assert_int_equal(payload.columns_length, 0);
     json_decref(tree);
-    report_payload_clear(&payload);
-    report_close(&report);
+    page_payload_clear(&payload);
+    page_close(&report);
 }
 
 static void page_stays_whole(void **state)
@@ -281,10 +280,10 @@ static void page_stays_whole(void **state)
     open_two_sets(&report);
     FILE *stream = open_memstream(&page, &length);
     write_file("no-template.html", "<title>another page</title>");
-    assert_int_equal(report_write_page(&report, path, stream, &error), PL_E_FORMAT);
-    assert_int_equal(report_write_page(&report, in_folder("absent.html"), stream, &error), PL_E_NO_SUCH_FILE);
+    assert_int_equal(page_write_page(&report, path, stream, &error), PL_E_FORMAT);
+    assert_int_equal(page_write_page(&report, in_folder("absent.html"), stream, &error), PL_E_NO_SUCH_FILE);
     write_file("template.html", "<title><!--piolet:title--></title><!--piolet:data-->END");
-    assert_int_equal(report_write_page(&report, path, stream, &error), PL_OK);
+    assert_int_equal(page_write_page(&report, path, stream, &error), PL_OK);
     fclose(stream);
     assert_int_equal(count_of(page, "</script>"), 2); /* of the JSON and of the columns */
     assert_int_equal(count_of(page, "<!--"), 0);
@@ -297,7 +296,7 @@ static void page_stays_whole(void **state)
     json_decref(tree);
     free(json);
     free(page);
-    report_close(&report);
+    page_close(&report);
 }
 
 static int set_up(void **state)

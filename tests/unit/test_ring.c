@@ -16,33 +16,21 @@
 
 #include <cmocka.h>
 
-#include "base/rng.h"
-#include "mpiio/cover/cover.h"
-#include "mpiio/cover/cover_code.h"
-#include "mpiio/ring/ring.h"
-#include "mpiio/ring/ring_print.h"
+#include "engine/coverage/coverage.h"
+#include "engine/ring/ring.h"
+#include "engine/ring/ring_core.h"
+#include "engine/strategy/strategy.h"
+
+#include "random_case.h"
 
 enum { RANKS_MAX = 1000, FILE_MAX = 300000, UNTOUCHED = 0xee };
-
-static struct pl_error error;
-static uint64_t state;
-
-static int64_t below(int64_t limit)
-{
-    state = rng_mix(state);
-    return (int64_t)(state >> 1) % limit;
-}
-
-static void ok(pl_status status)
-{
-    if (status)
-        fail_msg("%s: %s", pl_status_name(status), error.text);
-}
 
 /* ---- a job in one process ---- */
 
 struct member {
     struct ring *ring;
+    struct file file;
+    struct move move;
     struct view view;
     struct access_request request;
     char *buffer;
@@ -171,20 +159,26 @@ static void member_clear(struct member *member)
 
 static void run(bool write, int64_t buffer_bytes)
 {
-    const struct pl_error none = {.status = PL_OK};
-    const struct ring_setup setup = {.comm = MPI_COMM_NULL, .storage = job.storage, .buffer_bytes = buffer_bytes};
     for (int i = 0; i < job.ranks; i++) {
         struct member *member = &job.member[i];
         member->request.write = write;
         member->finished = false;
-        ring_start(member->ring, &setup, &member->request, &none, &none, false);
+        member->file = (struct file){.comm = MPI_COMM_NULL,
+                                     .rank = i,
+                                     .size = job.ranks,
+                                     .storage = job.storage,
+                                     .ring = member->ring,
+                                     .values = {.cb_buffer_size = buffer_bytes}};
+        member->move = (struct move){
+            .file = &member->file, .strategy = strategy_find("ring"), .request = member->request};
+        move_start(&member->move);
     }
     int64_t left = job.ranks, steps = 0;
     while (left > 0) {
         struct member *member = &job.member[below(job.ranks)];
         if (++steps > 20000000)
             fail_msg("%d ranks: the call does not end", job.ranks);
-        if (member->finished || ring_step(member->ring) == STEP_PENDING)
+        if (member->finished || move_step(&member->move) == STEP_PENDING)
             continue;
         member->finished = true;
         left--;
@@ -236,9 +230,8 @@ static void write_case(int64_t displacement, bool pieces, int64_t buffer_bytes)
     fill_file();
     run(true, buffer_bytes);
     for (int i = 0; i < job.ranks; i++) {
-        int64_t done;
-        ok(ring_result(job.member[i].ring, &done, &error));
-        assert_int_equal(done, shares[i].bytes);
+        assert_int_equal(job.member[i].move.error.status, PL_OK);
+        assert_int_equal(job.member[i].move.done, shares[i].bytes);
     }
     expect_file();
 }
@@ -252,8 +245,8 @@ static void read_case(int64_t displacement, int64_t end, int64_t buffer_bytes)
     run(false, buffer_bytes);
     for (int i = 0; i < job.ranks; i++) {
         const struct share *share = &shares[i];
-        int64_t done, there = 0, position = 0;
-        ok(ring_result(job.member[i].ring, &done, &error));
+        int64_t there = 0, position = 0;
+        assert_int_equal(job.member[i].move.error.status, PL_OK);
         for (int64_t run_ = 0; run_ < share->n; run_++)
             for (int64_t k = 0; k < share->length[run_]; k++, position++) {
                 const int64_t byte = displacement + share->at[run_] + k;
@@ -263,7 +256,7 @@ static void read_case(int64_t displacement, int64_t end, int64_t buffer_bytes)
                 if (found != wanted)
                     fail_msg("rank %d, byte %lld: %d, expected %d", i, (long long)byte, found, wanted);
             }
-        assert_int_equal(done, there);
+        assert_int_equal(job.member[i].move.done, there);
     }
 }
 
@@ -366,33 +359,33 @@ static void codes(void **unused)
     (void)unused;
     enum { WINDOW = 4096 };
     for (int c = 0; c < 2000; c++) {
-        uint64_t cover[WINDOW / 64] = {0}, back[WINDOW / 64] = {0};
+        uint64_t coverage[WINDOW / 64] = {0}, back[WINDOW / 64] = {0};
         unsigned char code[WINDOW];
         state = (uint64_t)c + 77;
         const int64_t longest = 1 + below(below(2) ? 4 : 400), stride = below(3) ? 0 : 1 + below(50);
         for (int64_t at = below(64); at < WINDOW;) {
             int64_t length = stride ? stride : 1 + below(longest);
             length = length < WINDOW - at ? length : WINDOW - at;
-            cover_add(cover, at, length);
+            coverage_add(coverage, at, length);
             at += length + (stride ? stride : below(longest));
         }
-        const size_t bytes = cover_code(cover, WINDOW, code);
-        assert_true(bytes <= cover_code_bytes(WINDOW));
+        const size_t bytes = coverage_encode(coverage, WINDOW, code);
+        assert_true(bytes <= coverage_code_bytes(WINDOW));
         if (stride)
             assert_true(bytes <= 24);
-        struct cover_reader reader;
+        struct coverage_reader reader;
         int64_t begin, length;
-        cover_reader_init(&reader, code, bytes, WINDOW);
-        while (cover_reader_next(&reader, &begin, &length))
-            cover_add(back, begin, length);
+        coverage_reader_init(&reader, code, bytes, WINDOW);
+        while (coverage_reader_next(&reader, &begin, &length))
+            coverage_add(back, begin, length);
         assert_false(reader.wrong);
-        assert_memory_equal(cover, back, sizeof cover);
+        assert_memory_equal(coverage, back, sizeof coverage);
         for (size_t i = 0; i < bytes; i++) /* broken codes end, and stay inside */
             if (!below(4))
                 code[i] = (unsigned char)below(256);
-        cover_reader_init(&reader, code, bytes, WINDOW);
+        coverage_reader_init(&reader, code, bytes, WINDOW);
         int64_t sum = 0;
-        while (cover_reader_next(&reader, &begin, &length) && sum <= WINDOW) {
+        while (coverage_reader_next(&reader, &begin, &length) && sum <= WINDOW) {
             assert_true(begin >= 0 && length >= 0 && begin + length <= WINDOW);
             sum += length > 0 ? length : 1;
         }
@@ -402,13 +395,13 @@ static void codes(void **unused)
 static void prints(void **unused)
 {
     (void)unused;
-    assert_true(ring_print_piece(10, 20) == ring_print_piece(10, 5) + ring_print_piece(15, 15));
-    assert_true(ring_print_piece(10, 20) != ring_print_piece(10, 6) + ring_print_piece(15, 14));
-    assert_true(ring_print_piece(0, 4) != ring_print_piece(0, 2) + ring_print_piece(0, 2));
+    assert_true(ring_fingerprint_piece(10, 20) == ring_fingerprint_piece(10, 5) + ring_fingerprint_piece(15, 15));
+    assert_true(ring_fingerprint_piece(10, 20) != ring_fingerprint_piece(10, 6) + ring_fingerprint_piece(15, 14));
+    assert_true(ring_fingerprint_piece(0, 4) != ring_fingerprint_piece(0, 2) + ring_fingerprint_piece(0, 2));
     state = 3;
     for (int i = 0; i < 200000; i++) { /* one piece twice, and its neighbour missing: regular places must not cancel */
         const int64_t unit = (int64_t)1 << below(22), at = below(1 << 10) * unit;
-        if (ring_print_piece(at, 2 * unit) == 2 * ring_print_piece(at, unit))
+        if (ring_fingerprint_piece(at, 2 * unit) == 2 * ring_fingerprint_piece(at, unit))
             fail_msg("pieces of %lld bytes at %lld", (long long)unit, (long long)at);
     }
 }

@@ -13,24 +13,9 @@
 
 #include <cmocka.h>
 
-#include "base/rng.h"
-#include "mpiio/schedule/schedule.h"
-#include "mpiio/schedule/schedule_shuffle.h"
+#include "engine/schedule/schedule.h"
 
-static struct pl_error error;
-static uint64_t state;
-
-static int64_t below(int64_t limit)
-{
-    state = rng_mix(state);
-    return (int64_t)(state >> 1) % limit;
-}
-
-static void ok(pl_status status)
-{
-    if (status)
-        fail_msg("%s: %s", pl_status_name(status), error.text);
-}
+#include "random_case.h"
 
 /* ---- Order ------------------------------------------------------------------------------------------------------- */
 

@@ -15,29 +15,15 @@
 
 #include <cmocka.h>
 
-#include "base/rng.h"
-#include "mpiio/ship/ship_cache.h"
-#include "mpiio/ship/ship_combine.h"
-#include "mpiio/ship/ship_map.h"
-#include "mpiio/storage/fault.h"
+#include "engine/fault/fault.h"
+#include "engine/ship/ship_agent.h"
+#include "engine/ship/ship_core.h"
+
+#include "random_case.h"
 
 enum { BLOCK = 512, FILE_BYTES = 40 * BLOCK };
 
 static char path[64];
-static struct pl_error error;
-static uint64_t state;
-
-static int64_t below(int64_t limit)
-{
-    state = rng_mix(state);
-    return (int64_t)(state >> 1) % limit;
-}
-
-static void fine(pl_status status)
-{
-    if (status != PL_OK)
-        fail_msg("%s", error.text);
-}
 
 static int make_path(void **unused)
 {
@@ -101,9 +87,9 @@ static struct world *make_world(int64_t size, int blocks)
         world->bytes[i] = (char)below(256);
     assert_int_equal(write(fd, world->bytes, (size_t)size), size);
     close(fd);
-    fine(storage_open(path, O_RDWR, 0, &world->storage, &error));
+    ok(storage_open(path, O_RDWR, 0, &world->storage, &error));
     for (int i = 0; i < 2; i++)
-        fine(ship_cache_new(world->storage, true, BLOCK, blocks, &world->end, &world->caches[i], &error));
+        ok(ship_cache_new(world->storage, true, BLOCK, blocks, &world->end, &world->caches[i], &error));
     return world;
 }
 
@@ -111,7 +97,7 @@ static void free_world(struct world *world)
 {
     for (int i = 0; i < 2; i++)
         ship_cache_free(world->caches[i]);
-    fine(storage_close(world->storage, &error));
+    ok(storage_close(world->storage, &error));
     free(world);
 }
 
@@ -121,7 +107,7 @@ static void step_write(struct world *world, int64_t offset, int64_t bytes, struc
     int64_t done = -1;
     for (int64_t i = 0; i < bytes; i++)
         data[i] = (char)below(256);
-    fine(ship_cache_write(cache, offset, data, bytes, &done, &error));
+    ok(ship_cache_write(cache, offset, data, bytes, &done, &error));
     assert_int_equal(done, bytes);
     memcpy(world->bytes + offset, data, (size_t)bytes);
     world->size = offset + bytes > world->size ? offset + bytes : world->size;
@@ -131,7 +117,7 @@ static void step_read(struct world *world, int64_t offset, int64_t bytes, struct
 {
     char data[BLOCK];
     int64_t done = -1;
-    fine(ship_cache_read(cache, offset, data, bytes, &done, &error));
+    ok(ship_cache_read(cache, offset, data, bytes, &done, &error));
     const int64_t there = world->size <= offset ? 0 : world->size - offset < bytes ? world->size - offset : bytes;
     assert_int_equal(done, there);
     assert_memory_equal(data, world->bytes + offset, (size_t)there);
@@ -147,7 +133,7 @@ static void step(struct world *world)
     else
         step_read(world, offset, bytes, cache);
     if (below(50) == 0)
-        fine(ship_cache_flush(cache, &error));
+        ok(ship_cache_flush(cache, &error));
     if (below(50) == 0)
         ship_cache_drop(cache);
 }
@@ -170,7 +156,7 @@ static void test_cache(void **unused)
         for (int i = 0; i < steps; i++)
             step(world);
         for (int i = 0; i < 2; i++)
-            fine(ship_cache_flush(world->caches[i], &error));
+            ok(ship_cache_flush(world->caches[i], &error));
         expect_file(world);
         free_world(world);
     }
@@ -183,9 +169,9 @@ static void test_cache_failing(void **unused)
     for (int round = 0; round < 30; round++) {
         char plan[64];
         struct ship_cache_counts counts;
-        fine(fault_plan_load(NULL, 0, &error));
+        ok(fault_plan_load(NULL, 0, &error));
         snprintf(plan, sizeof plan, "pwrite:?0.5=ENOSPC seed=%d", round);
-        fine(fault_plan_load(plan, 0, &error));
+        ok(fault_plan_load(plan, 0, &error));
         const int64_t size = below(FILE_BYTES);
         struct world *world = make_world(size, 3);
         for (int i = 0; i < 40; i++) { /* few blocks: there is room for all, or they fail and stay */
@@ -211,7 +197,7 @@ static void test_cache_writes_blocks(void **unused)
     for (int64_t at = 0; at < 16 * BLOCK; at += 8)
         if (at / BLOCK % 2 == 0)
             step_write(world, at, 8, world->caches[0]);
-    fine(ship_cache_flush(world->caches[0], &error));
+    ok(ship_cache_flush(world->caches[0], &error));
     assert_int_equal(ship_cache_count(world->caches[0]).writes, 8);
     assert_int_equal(ship_cache_count(world->caches[0]).misses, 8);
     free_world(world);
@@ -239,7 +225,7 @@ static void test_combine(void **unused)
     struct ship_box *b = aligned_alloc(_Alignof(struct ship_box), sizeof *b);
     struct world *world = make_world(0, 1);
     char bytes[2 * COUNT * 16];
-    fine(ship_combine_init(&combine, world->storage, 1 << 16, &error));
+    ok(ship_combine_init(&combine, world->storage, 1 << 16, &error));
     fill_box(a, SHIP_WRITE, 0, COUNT);
     fill_box(b, SHIP_WRITE, 1, COUNT);
     ship_combine_add(&combine, b);
@@ -248,7 +234,7 @@ static void test_combine(void **unused)
     assert_int_equal(combine.calls, 1); /* of two ranks, one behind the other */
     for (int i = 0; i < COUNT; i++)
         assert_true(a->piece[i].done == 16 && b->piece[i].done == 16);
-    fine(storage_read(world->storage, 0, bytes, sizeof bytes, NULL, &error));
+    ok(storage_read(world->storage, 0, bytes, sizeof bytes, NULL, &error));
     for (int i = 0; i < 2 * COUNT * 16; i++)
         assert_int_equal(bytes[i], i / 16 + 1);
     fill_box(a, SHIP_READ, 1, COUNT + 1); /* the last one is behind the end */

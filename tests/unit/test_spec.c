@@ -13,35 +13,39 @@
 #include <cmocka.h>
 
 #include "bench/iot/iot.h"
-#include "measure/spec.h"
+#include "bench/iot/iot_spec.h"
 
-static const struct spec_keyword ALPHA_KEYWORDS[] = {
-    {.name = "filename", .type = SPEC_STRING, .required = true},
-    {.name = "numsizes", .alias = "numproblemsizes", .type = SPEC_INT, .min = 1, .max = 1e6},
-    {.name = "sizes", .type = SPEC_MB, .list = true, .min = 8e-6, .max = 1e12},
-    {.name = "factor", .type = SPEC_NUMBER, .default_text = "0.5", .min = -1, .max = 1},
-    {.name = "shape", .type = SPEC_CHOICE, .default_text = "round", .choices = "round square"},
-    {.name = "flag", .type = SPEC_BOOL, .default_text = "true"},
+static const struct option_row ALPHA_KEYWORDS[] = {
+    {.name = "filename", .type = OPTION_TEXT, .argument = "NAME", .flags = OPTION_REQUIRED},
+    {.name = "numsizes", .aliases = "numproblemsizes", .type = OPTION_INT, .min = 1, .max = 1e6},
+    {.name = "sizes", .type = OPTION_MBS, .min = 8e-6, .max = 1e12},
+    {.name = "factor", .type = OPTION_NUMBER, .initial = "0.5", .min = -1, .max = 1},
+    {.name = "shape", .type = OPTION_CHOICE, .initial = "round", .choices = "round square"},
+    {.name = "flag", .type = OPTION_FLAG, .initial = "true"},
     {0},
 };
-static const struct spec_keyword BETA_KEYWORDS[] = {
-    {.name = "filename", .type = SPEC_STRING, .required = true},
-    {.name = "beta", .type = SPEC_INT, .default_text = "3", .min = 0, .max = 10},
+static const struct option_row BETA_KEYWORDS[] = {
+    {.name = "filename", .type = OPTION_TEXT, .argument = "NAME", .flags = OPTION_REQUIRED},
+    {.name = "beta", .type = OPTION_INT, .initial = "3", .min = 0, .max = 10},
     {0},
 };
-static const struct spec_test ALPHA = {"Lowlevel", "alpha", (const struct spec_keyword *const[]){ALPHA_KEYWORDS, NULL}};
-static const struct spec_test BETA = {"Kernel", "beta", (const struct spec_keyword *const[]){BETA_KEYWORDS, NULL}};
-static const struct spec_test *const TESTS[] = {&ALPHA, &BETA, NULL};
+static const struct iot_test ALPHA = {.name = "alpha",
+                                      .keywords = (const struct option_row *const[]){ALPHA_KEYWORDS, NULL}};
+static const struct iot_test BETA = {.name = "beta",
+                                     .keywords = (const struct option_row *const[]){BETA_KEYWORDS, NULL}};
+static const struct iot_class TESTS[] = {{.name = "Lowlevel", .tests = (const struct iot_test *const[]){&ALPHA, NULL}},
+                                         {.name = "Kernel", .tests = (const struct iot_test *const[]){&BETA, NULL}},
+                                         {0}};
 
-static struct spec spec;
+static struct iot_spec spec;
 static struct pl_error error;
 
 static pl_status parse(const char *text)
 {
-    return spec_parse("a.in", text, strlen(text), TESTS, NULL, 0, &spec, &error);
+    return iot_spec_parse("a.in", text, strlen(text), TESTS, NULL, 0, &spec, &error);
 }
 
-static const struct spec_block *parse_block(const char *text)
+static const struct iot_block *parse_block(const char *text)
 {
     if (parse(text) != PL_OK)
         fail_msg("refused: %s", error.text);
@@ -50,14 +54,14 @@ static const struct spec_block *parse_block(const char *text)
 
 static pl_status parse_with(const char *text, const char *key, const char *value)
 {
-    const struct spec_override override = {key, value};
-    return spec_parse("a.in", text, strlen(text), TESTS, &override, 1, &spec, &error);
+    const struct iot_override override = {key, value};
+    return iot_spec_parse("a.in", text, strlen(text), TESTS, &override, 1, &spec, &error);
 }
 
 static void expect_message(const char *text, const char *message)
 {
     if (parse(text) == PL_OK) {
-        spec_clear(&spec);
+        iot_spec_clear(&spec);
         fail_msg("no message for: %s", text);
     }
     assert_int_equal(error.status, PL_E_INPUT);
@@ -70,24 +74,24 @@ static void expect_message(const char *text, const char *message)
 static void values_and_defaults(void **state)
 {
     (void)state;
-    const struct spec_block *block = parse_block(HEAD "numsizes 2\nsizes 1 2.5\nfactor -0.25\nflag false\n");
+    const struct iot_block *block = parse_block(HEAD "numsizes 2\nsizes 1 2.5\nfactor -0.25\nflag false\n");
     assert_string_equal(block->test->name, "alpha");
     assert_int_equal(block->line, 2);
-    assert_string_equal(spec_text(block, "filename"), "f");
-    assert_true(spec_number(block, "numsizes") == 2);
-    assert_true(spec_number(block, "factor") == -0.25);
-    assert_false(spec_is_true(block, "flag"));
-    assert_string_equal(spec_text(block, "shape"), "round"); /* default */
-    assert_int_equal(spec_find(block, "shape")->line, 0);
-    assert_int_equal(spec_find(block, "factor")->line, 6);
-    assert_null(spec_find(block, "beta"));
+    assert_string_equal(iot_spec_text(block, "filename"), "f");
+    assert_true(iot_spec_number(block, "numsizes") == 2);
+    assert_true(iot_spec_number(block, "factor") == -0.25);
+    assert_false(iot_spec_is_true(block, "flag"));
+    assert_string_equal(iot_spec_text(block, "shape"), "round"); /* default */
+    assert_int_equal(iot_spec_find(block, "shape")->line, 0);
+    assert_int_equal(iot_spec_find(block, "factor")->line, 6);
+    assert_null(iot_spec_find(block, "beta"));
     assert_string_equal(spec.timings_path, "all.out");
-    spec_clear(&spec);
+    iot_spec_clear(&spec);
     block = parse_block(HEAD);
-    assert_null(spec_find(block, "numsizes")); /* neither given nor with a default */
-    assert_true(spec_is_true(block, "flag"));
-    spec_clear(&spec);
-    spec_clear(&spec);
+    assert_null(iot_spec_find(block, "numsizes")); /* neither given nor with a default */
+    assert_true(iot_spec_is_true(block, "flag"));
+    iot_spec_clear(&spec);
+    iot_spec_clear(&spec);
 }
 
 static void lists(void **state)
@@ -100,13 +104,13 @@ static void lists(void **state)
     for (size_t i = 0; i < sizeof spellings / sizeof spellings[0]; i++) {
         char text[200];
         snprintf(text, sizeof text, "%s%s\n", HEAD, spellings[i]);
-        const struct spec_value *sizes = spec_find(parse_block(text), "sizes");
+        const struct option_value *sizes = iot_spec_find(parse_block(text), "sizes");
         assert_int_equal(sizes->count, 3);
         for (int k = 0; k < 3; k++) {
             assert_true(sizes->numbers[k] == k + 1);
-            assert_int_equal(sizes->bytes[k], (k + 1) * 1000000);
+            assert_int_equal(sizes->integers[k], (k + 1) * 1000000);
         }
-        spec_clear(&spec);
+        iot_spec_clear(&spec);
     }
 }
 
@@ -118,10 +122,10 @@ static void long_list(void **state)
     end += sprintf(end, "%ssizes ", HEAD);
     for (int i = 1; i <= LENGTH; i++)
         end += sprintf(end, "%d%s", i, i % 2 ? "," : " ");
-    const struct spec_value *sizes = spec_find(parse_block(text), "sizes");
+    const struct option_value *sizes = iot_spec_find(parse_block(text), "sizes");
     assert_int_equal(sizes->count, LENGTH);
-    assert_int_equal(sizes->bytes[LENGTH - 1], LENGTH * 1000000LL);
-    spec_clear(&spec);
+    assert_int_equal(sizes->integers[LENGTH - 1], LENGTH * 1000000LL);
+    iot_spec_clear(&spec);
     free(text);
 }
 
@@ -136,19 +140,19 @@ static void rounding(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         char text[200];
         snprintf(text, sizeof text, "%ssizes %s\n", HEAD, cases[i].mb);
-        assert_int_equal(spec_find(parse_block(text), "sizes")->bytes[0], cases[i].bytes);
-        spec_clear(&spec);
+        assert_int_equal(iot_spec_find(parse_block(text), "sizes")->integers[0], cases[i].bytes);
+        iot_spec_clear(&spec);
     }
 }
 
 static void aliases(void **state)
 {
     (void)state;
-    const struct spec_block *block = parse_block("class Lowlevel\ntestname alpha\nfilename f\nnumproblemsizes 4\n");
-    assert_true(spec_number(block, "numsizes") == 4);
-    assert_true(spec_number(block, "numproblemsizes") == 4);
+    const struct iot_block *block = parse_block("class Lowlevel\ntestname alpha\nfilename f\nnumproblemsizes 4\n");
+    assert_true(iot_spec_number(block, "numsizes") == 4);
+    assert_true(iot_spec_number(block, "numproblemsizes") == 4);
     assert_string_equal(block->lines[1].key, "numproblemsizes"); /* the copy is as given */
-    spec_clear(&spec);
+    iot_spec_clear(&spec);
     expect_message(HEAD "numproblemsizes 4\nnumsizes 4\n",
                    "a.in:5: numsizes: given twice, first in line 4; allowed: once in a block");
     expect_message(HEAD "numsizes 4\nnumproblemsizes 4\n",
@@ -159,13 +163,13 @@ static void aliases(void **state)
 static void comments_and_line_ends(void **state)
 {
     (void)state;
-    const struct spec_block *block = parse_block("\xef\xbb\xbf# made elsewhere\r\n\r\n  # more\r\n%%% a rule %%%\r\n"
-                                                 "classname Lowlevel\r\ntestname alpha\t\r\nfilename a b#c  \r\n"
-                                                 "numsizes 7");
-    assert_string_equal(spec_text(block, "filename"), "a b#c");
+    const struct iot_block *block = parse_block("\xef\xbb\xbf# made elsewhere\r\n\r\n  # more\r\n%%% a rule %%%\r\n"
+                                                "classname Lowlevel\r\ntestname alpha\t\r\nfilename a b#c  \r\n"
+                                                "numsizes 7");
+    assert_string_equal(iot_spec_text(block, "filename"), "a b#c");
     assert_int_equal(block->line, 6);
-    assert_int_equal(spec_find(block, "numsizes")->line, 8);
-    spec_clear(&spec);
+    assert_int_equal(iot_spec_find(block, "numsizes")->line, 8);
+    iot_spec_clear(&spec);
     expect_message("\xef\xbb\xbf\r\n\r\nclassname Lowleveles\r\n",
                    "a.in:3: classname: 'Lowleveles' is not a class; allowed: Lowlevel, Kernel");
 }
@@ -177,10 +181,10 @@ static void several_blocks(void **state)
     assert_string_equal(spec.timings_path, "out put");
     assert_int_equal(spec.block_count, 3);
     assert_string_equal(spec.blocks[1].test->name, "beta");
-    assert_true(spec_number(&spec.blocks[1], "beta") == 7);
-    assert_null(spec_find(&spec.blocks[2], "numsizes")); /* nothing carries over */
-    assert_int_equal(spec.blocks[0].line_count, 2);      /* timingsfilename belongs to no block */
-    spec_clear(&spec);
+    assert_true(iot_spec_number(&spec.blocks[1], "beta") == 7);
+    assert_null(iot_spec_find(&spec.blocks[2], "numsizes")); /* nothing carries over */
+    assert_int_equal(spec.blocks[0].line_count, 2);          /* timingsfilename belongs to no block */
+    iot_spec_clear(&spec);
 }
 
 static void timings_anywhere(void **state)
@@ -189,16 +193,16 @@ static void timings_anywhere(void **state)
     parse_block(HEAD "timingsfilename late.out\nnumsizes 1\n");
     assert_string_equal(spec.timings_path, "late.out");
     assert_int_equal(spec.blocks[0].line_count, 2);
-    spec_clear(&spec);
+    iot_spec_clear(&spec);
 }
 
-static const char *hint(const struct spec_block *block, const char *key)
+static const char *hint(const struct iot_block *block, const char *key)
 {
     const char *value = NULL;
     for (size_t i = 0; i < block->hint_count; i++)
         if (strcmp(block->hints[i].key, key) == 0) {
             assert_null(value); /* once */
-            value = spec_hint_value(&block->hints[i], 0);
+            value = iot_spec_hint_value(&block->hints[i], 0);
         }
     return value ? value : "(none)";
 }
@@ -206,7 +210,7 @@ static const char *hint(const struct spec_block *block, const char *key)
 static void hints(void **state)
 {
     (void)state;
-    const struct spec_block *block = parse_block(
+    const struct iot_block *block = parse_block(
         HEAD
         "access_style write_once, sequential\ncollective_buffering true\ncb_block_size 4096\ncb_buffer_size 65536\n"
         "cb_nodes 2\nchunked 10 20,30\nchunked_item 8\nchunked_size 5 , 5\nfile_perm 0644\nio_node_list a b\n"
@@ -223,18 +227,18 @@ static void hints(void **state)
     assert_string_equal(hint(block, "romio_ds_write"), "enable");
     assert_string_equal(hint(block, "cb_config_list"), "*:1, *:2"); /* not ours to change */
     assert_int_equal(block->line_count, 17);                        /* all are copied to the results */
-    spec_clear(&spec);
+    iot_spec_clear(&spec);
 }
 
 static void remarks(void **state)
 {
     (void)state;
-    const struct spec_block *block = parse_block(HEAD "info.queue  long, 64 GB  \ninfo.a.b #1\n");
+    const struct iot_block *block = parse_block(HEAD "info.queue  long, 64 GB  \ninfo.a.b #1\n");
     assert_int_equal(block->hint_count, 0);
     assert_string_equal(block->lines[1].key, "info.queue");
     assert_string_equal(block->lines[1].value, "long, 64 GB");
     assert_string_equal(block->lines[2].value, "#1");
-    spec_clear(&spec);
+    iot_spec_clear(&spec);
 }
 
 static void overrides(void **state)
@@ -242,28 +246,28 @@ static void overrides(void **state)
     (void)state;
     static const char two[] = HEAD "numproblemsizes 1\nclass Kernel\ntestname beta\nfilename g\n";
     assert_int_equal(parse_with(two, "filename", "elsewhere"), PL_OK); /* replaces in every block */
-    assert_string_equal(spec_text(&spec.blocks[0], "filename"), "elsewhere");
-    assert_string_equal(spec_text(&spec.blocks[1], "filename"), "elsewhere");
+    assert_string_equal(iot_spec_text(&spec.blocks[0], "filename"), "elsewhere");
+    assert_string_equal(iot_spec_text(&spec.blocks[1], "filename"), "elsewhere");
     assert_int_equal(spec.blocks[1].line_count, 1);
-    spec_clear(&spec);
+    iot_spec_clear(&spec);
     assert_int_equal(parse_with(two, "beta", "9"), PL_OK); /* adds, where the test knows it */
-    assert_null(spec_find(&spec.blocks[0], "beta"));
-    assert_true(spec_number(&spec.blocks[1], "beta") == 9);
-    spec_clear(&spec);
+    assert_null(iot_spec_find(&spec.blocks[0], "beta"));
+    assert_true(iot_spec_number(&spec.blocks[1], "beta") == 9);
+    iot_spec_clear(&spec);
     assert_int_equal(parse_with(two, "numsizes", "5"), PL_OK); /* under either name */
-    assert_true(spec_number(&spec.blocks[0], "numsizes") == 5);
+    assert_true(iot_spec_number(&spec.blocks[0], "numsizes") == 5);
     assert_int_equal(spec.blocks[0].line_count, 2);
-    spec_clear(&spec);
+    iot_spec_clear(&spec);
     assert_int_equal(parse_with(HEAD "cb_nodes 1\n", "cb_nodes", "3"), PL_OK);
     assert_int_equal(spec.blocks[0].hint_count, 1);
     assert_string_equal(hint(&spec.blocks[0], "cb_nodes"), "3");
-    spec_clear(&spec);
+    iot_spec_clear(&spec);
     assert_int_equal(parse_with(HEAD, "hint.x", "y"), PL_OK);
     assert_string_equal(hint(&spec.blocks[0], "x"), "y");
-    spec_clear(&spec);
+    iot_spec_clear(&spec);
     assert_int_equal(parse_with("classname Lowlevel\ntestname alpha\n", "filename", "f"),
                      PL_OK); /* even a missing one */
-    spec_clear(&spec);
+    iot_spec_clear(&spec);
 }
 
 static void override_messages(void **state)
@@ -302,7 +306,7 @@ static void hostile_text(void **state)
     assert_int_equal(strncmp(error.text, "a.in:4: xxx", 11), 0);
     free(text);
     static const char zero[] = HEAD "flag tr\0ue\n";
-    assert_int_equal(spec_parse("a.in", zero, sizeof zero - 1, TESTS, NULL, 0, &spec, &error), PL_E_INPUT);
+    assert_int_equal(iot_spec_parse("a.in", zero, sizeof zero - 1, TESTS, NULL, 0, &spec, &error), PL_E_INPUT);
 }
 
 /* Cut anywhere, the text gives a spec or a message, never a crash; sanitizers watch. */
@@ -314,8 +318,8 @@ static void cut_anywhere(void **state)
     for (size_t length = 0; length < sizeof whole; length++) {
         char *copy = malloc(length + 1); /* exactly as long, so that a read beyond is found */
         memcpy(copy, whole, length);
-        if (spec_parse("a.in", copy, length, TESTS, NULL, 0, &spec, &error) == PL_OK)
-            spec_clear(&spec);
+        if (iot_spec_parse("a.in", copy, length, TESTS, NULL, 0, &spec, &error) == PL_OK)
+            iot_spec_clear(&spec);
         free(copy);
     }
 }
@@ -324,20 +328,22 @@ static void cut_anywhere(void **state)
 static void real_tables(void **state)
 {
     (void)state;
-    for (const struct iot_test *const *test = iot_tests("Lowlevel"); *test; test++) {
-        const struct spec_test *const one[] = {&(*test)->spec, NULL};
+    for (const struct iot_test *const *test = IOT_CLASSES[0].tests; *test; test++) {
+        const char *name = (*test)->name;
         char text[300];
         snprintf(text, sizeof text,
                  "class %s\ntestname %s\nfilename f\nnumfilesize 1\nfilesize 1\nnumblocksize 1\nblocksize 1\n%s%s",
-                 one[0]->class_name, one[0]->name, strncmp(one[0]->name, "multiple", 8) ? "" : "collective true\n",
-                 strchr(one[0]->name, 'I') ? "tasklength 10\n" : "");
-        if (spec_parse("a.in", text, strlen(text), one, NULL, 0, &spec, &error) != PL_OK)
-            fail_msg("%s: %s", one[0]->name, error.text);
-        spec_clear(&spec);
-        for (const struct spec_keyword *const *table = one[0]->keywords; *table; table++)
-            for (const struct spec_keyword *keyword = *table; keyword->name; keyword++)
-                assert_true(keyword->help && *keyword->help);
+                 IOT_CLASSES[0].name, name, strncmp(name, "multiple", 8) ? "" : "collective true\n",
+                 strchr(name, 'I') ? "tasklength 10\n" : "");
+        if (iot_spec_parse("a.in", text, strlen(text), IOT_CLASSES, NULL, 0, &spec, &error) != PL_OK)
+            fail_msg("%s: %s", name, error.text);
+        iot_spec_clear(&spec);
     }
+    for (const struct iot_class *class = IOT_CLASSES; class->name; class ++)
+        for (const struct iot_test *const *test = class->tests; *test; test++)
+            for (const struct option_row *const *table = (*test)->keywords; *table; table++)
+                for (const struct option_row *row = *table; row->name; row++)
+                    assert_true(row->help && *row->help);
 }
 
 int main(void)

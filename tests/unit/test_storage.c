@@ -23,8 +23,8 @@
 #include <cmocka.h>
 
 #include "base/rng.h"
-#include "mpiio/storage/fault.h"
-#include "mpiio/storage/storage.h"
+#include "engine/fault/fault.h"
+#include "engine/storage/storage.h"
 
 static char path[64];
 static struct pl_error error;

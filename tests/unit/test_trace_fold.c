@@ -23,9 +23,8 @@
 #include "unit/fewer.h"
 
 #include "base/rng.h"
-#include "trace/trace_build.h"
 #include "trace/trace_collect.h"
-#include "trace/trace_expand.h"
+#include "trace/trace_tree.h"
 
 enum { KEYS = 6 };
 
@@ -44,6 +43,7 @@ static struct trace_collect collect;
 static struct trace_kind kind = {.class = "write", .who = "ind", .how = "block", .position = "explicit"};
 static trace_ref call;
 static uint64_t seed;
+static uint64_t *quick; /* the copy, where expected calls go straight to it, as in the tracer */
 
 static uint64_t draw(uint64_t limit)
 {
@@ -60,6 +60,7 @@ static void begin(void)
 
 static void end(void)
 {
+    quick = NULL;
     trace_collect_clear(&collect);
     trace_arena_clear(&arena);
 }
@@ -76,6 +77,8 @@ static void add(int key, int64_t value)
         arena.control->comm_events += 3;
         arena.control->comm_collectives++;
     }
+    if (key && quick && trace_fold_add_quick(&collect.fold, &event, quick))
+        return;
     assert_true(trace_fold_add(&collect.fold, &event));
 }
 
@@ -124,7 +127,7 @@ static void check(const struct stream *stream, size_t count)
     trace_expand_init(&expand, &tree);
     for (; trace_expand_next(&expand, &found); at++) {
         assert_true(at < count);
-        const int key = found.node->kind == TRACE_NODE_COMM ? 0 : (int)found.node->bytes;
+        const int key = found.node->kind == TRACE_NODE_COMM ? 0 : (int)found.bytes;
         if (key != stream->items[at].key || (key && found.offset != stream->items[at].value))
             fail_msg("event %zu is %d at %" PRId64 ", not %d at %" PRId64, at, key, found.offset, stream->items[at].key,
                      stream->items[at].value);
@@ -238,8 +241,9 @@ static int shape(const struct trace_node *nodes, int count, char *text, int room
         } else if (nodes[i].kind == TRACE_NODE_COMM) {
             used += snprintf(text + used, (size_t)(room - used), " comm");
         } else {
-            used += snprintf(text + used, (size_t)(room - used), nodes[i].offsets ? " %d?" : " %d",
-                             (int)nodes[i].bytes);
+            const char *form = nodes[i].offsets ? " %d?" : " %d";
+            used += nodes[i].sizes ? snprintf(text + used, (size_t)(room - used), " any%s", nodes[i].offsets ? "?" : "")
+                                   : snprintf(text + used, (size_t)(room - used), form, (int)nodes[i].bytes);
         }
     return used;
 }
@@ -303,6 +307,8 @@ static struct {
 
 static bool publish(struct trace_arena *of)
 {
+    trace_control_copy_comm(of->control, copy.control); /* in the tracer's order */
+    atomic_signal_fence(memory_order_seq_cst);
     trace_arena_copy_records(of, copy.words);
     trace_arena_copy_control(of, copy.control);
     of->change_count = 0;
@@ -314,6 +320,7 @@ static void fold_for_ever(const struct stream *stream, _Atomic int64_t *done)
 {
     begin();
     arena.publish = publish;
+    quick = copy.words;
     trace_arena_note(&arena, 1, (arena.used - 1) * sizeof *arena.words); /* what begin() made */
     for (size_t i = 0; i < stream->count; i++) {
         add(stream->items[i].key, stream->items[i].value);
@@ -335,6 +342,8 @@ static void test_kills(void **state)
             program(&stream, 1 + (int)(round % 5), (int64_t)draw(1000), stream.count + 3000);
             for (uint64_t i = 0, noise = draw(60); i < noise; i++)
                 put(&stream, (int)draw(KEYS), (int64_t)draw(50));
+            for (uint64_t i = 0, noise = round % 2 ? draw(3000) : 0; i < noise; i++) /* sizes that vary */
+                put(&stream, 1 + (int)draw(100000), (int64_t)draw(1 << 30));
         }
         char *shared = mmap(NULL, ROOM, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
         assert_ptr_not_equal(shared, MAP_FAILED);
@@ -375,6 +384,7 @@ static void test_copy(void **state)
         copy.control = &control;
         begin();
         arena.publish = publish;
+        quick = copy.words;
         trace_arena_note(&arena, 1, (arena.used - 1) * sizeof *arena.words);
         const struct trace_arena copied = {.control = &control, .words = copy.words, .used = ROOM};
         for (size_t i = 0; i < stream.count; i++) {
@@ -495,6 +505,94 @@ static void test_random_bytes(void **state)
     end();
 }
 
+/* Sizes without rule: two numbers a call, in rows too; what is regular behind them is folded as ever. */
+static void test_random_sizes(void **state)
+{
+    enum { CALLS = 100000 };
+    struct stream stream = {0};
+    (void)state;
+    for (int kinds = 2; kinds <= 1 << 20; kinds *= 32) {
+        stream.count = 0;
+        seed = (uint64_t)kinds;
+        for (int i = 0; i < CALLS; i++)
+            put(&stream, 1 + (int)draw((uint64_t)kinds), (int64_t)draw(INT64_C(1) << 40));
+        begin();
+        fold(&stream);
+        check(&stream, stream.count);
+        assert_true(bytes_used() < (size_t)CALLS * 18);
+        end();
+
+        stream.count = 0; /* one behind the other, and communication between */
+        for (int64_t i = 0, at = 0; i < CALLS; i++, at += stream.items[stream.count - 1].key) {
+            put(&stream, 0, 0);
+            put(&stream, 1 + (int)draw((uint64_t)kinds), at);
+        }
+        begin();
+        fold(&stream);
+        check(&stream, stream.count);
+        assert_true(bytes_used() < (size_t)CALLS * 20);
+        end();
+    }
+    free(stream.items);
+}
+
+/* Sizes at random with communication now and then; and such stretches with regular ones between. What is regular behind
+ * all of it is folded as ever. */
+static void test_any_order(void **state)
+{
+    enum { CALLS = 100000, STRETCH = 300, REGULAR = 600 };
+    struct stream stream = {0};
+    (void)state;
+    seed = 11;
+    for (int i = 0; i < CALLS; i++) {
+        const bool comm = draw(15) == 0;
+        put(&stream, comm ? 0 : 1 + (int)draw(2000), comm ? 0 : (int64_t)draw(INT64_C(1) << 40));
+    }
+    begin();
+    fold(&stream);
+    check(&stream, stream.count);
+    assert_true(bytes_used() < (size_t)CALLS * 19);
+    const size_t before = bytes_used();
+    for (int i = 0; i < CALLS; i++)
+        add(1 + i % 5, 8 * i);
+    assert_true(bytes_used() < before + 65536);
+    end();
+
+    stream.count = 0;
+    for (int i = 0; i < CALLS; i++)
+        if (i % (STRETCH + REGULAR) < STRETCH)
+            put(&stream, 1 + (int)draw(2000), (int64_t)draw(INT64_C(1) << 40));
+        else
+            put(&stream, 3000, 8 * i);
+    begin();
+    fold(&stream);
+    check(&stream, stream.count);
+    assert_true(bytes_used() < (size_t)CALLS * 20);
+    end();
+    free(stream.items);
+}
+
+static void test_sizes_that_fall_into_line(void **state)
+{
+    (void)state;
+    begin();
+    for (int i = 0; i < 1000; i++)
+        add(1 + (int)draw(1 << 20), (int64_t)draw(1 << 30));
+    const size_t early = bytes_used();
+    for (int i = 0; i < 100000; i++) /* ten sizes, again and again */
+        add(10 + i % 10, 1000 * (int64_t)i);
+    for (int i = 0; i < 100000; i++)
+        add(7, 64 * (int64_t)i);
+    assert_true(bytes_used() < early + 65536);
+    end();
+
+    begin(); /* the row of a hundred sizes is found, however alike they are */
+    for (int i = 0; i < 100000; i++)
+        add(1 + i % 100, 8 * (int64_t)i);
+    assert_true(bytes_used() < 65536);
+    end();
+}
+
 /* Streams that come close to loops all the time and break off: every event is looked at a bounded number of times. */
 static void test_adversaries(void **state)
 {
@@ -520,15 +618,12 @@ static void test_adversaries(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_shapes),
-        cmocka_unit_test(test_programs),
-        cmocka_unit_test(test_noise),
-        cmocka_unit_test(test_kills),
-        cmocka_unit_test(test_copy),
-        cmocka_unit_test(test_many),
-        cmocka_unit_test(test_random_bytes),
-        cmocka_unit_test(test_adversaries),
-        cmocka_unit_test(test_durations_at_the_ends),
+        cmocka_unit_test(test_shapes),         cmocka_unit_test(test_programs),
+        cmocka_unit_test(test_noise),          cmocka_unit_test(test_kills),
+        cmocka_unit_test(test_copy),           cmocka_unit_test(test_many),
+        cmocka_unit_test(test_random_bytes),   cmocka_unit_test(test_random_sizes),
+        cmocka_unit_test(test_any_order),      cmocka_unit_test(test_sizes_that_fall_into_line),
+        cmocka_unit_test(test_adversaries),    cmocka_unit_test(test_durations_at_the_ends),
         cmocka_unit_test(test_durations_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -18,7 +18,7 @@
 #include "unit/fewer.h"
 
 #include "base/rng.h"
-#include "mpiio/typemap/typemap_node.h"
+#include "engine/typemap/typemap_node.h"
 
 static struct pl_error error;
 

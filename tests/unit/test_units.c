@@ -77,34 +77,32 @@ static void printed(void **state)
 {
     (void)state;
     char text[UNITS_TEXT_MAX];
-    static const struct {
+    struct size {
         int64_t bytes;
         const char *text;
-    } sizes[] = {{0, "0 B"},
-                 {8, "8 B"},
-                 {999, "999 B"},
-                 {1000, "1 kB"},
-                 {999499, "999 kB"},
-                 {999999, "1 MB"},
-                 {16777216, "16.8 MB"},
-                 {1000000000000000000, "1 EB"},
-                 {INT64_MAX, "9.22 EB"}};
+    };
+    static const struct size sizes[] = {{0, "0 B"},
+                                        {8, "8 B"},
+                                        {999, "999 B"},
+                                        {1000, "1 kB"},
+                                        {999499, "999 kB"},
+                                        {999999, "1 MB"},
+                                        {16777216, "16.8 MB"},
+                                        {1000000000000000000, "1 EB"},
+                                        {INT64_MAX, "9.22 EB"}};
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
         assert_string_equal(units_bytes(sizes[i].bytes, text), sizes[i].text);
-    static const struct {
-        int64_t bytes;
-        const char *text;
-    } binary[] = {{0, "0 B"},
-                  {64, "64 B"},
-                  {1000, "1 kB"},
-                  {1024, "1 KiB"},
-                  {1536, "1.54 kB"},
-                  {65536, "64 KiB"},
-                  {16 << 20, "16 MiB"},
-                  {1536 << 10, "1536 KiB"},
-                  {333000000, "333 MB"},
-                  {65536000, "65.5 MB"},
-                  {INT64_C(1) << 62, "4 EiB"}};
+    static const struct size binary[] = {{0, "0 B"},
+                                         {64, "64 B"},
+                                         {1000, "1 kB"},
+                                         {1024, "1 KiB"},
+                                         {1536, "1.54 kB"},
+                                         {65536, "64 KiB"},
+                                         {16 << 20, "16 MiB"},
+                                         {1536 << 10, "1536 KiB"},
+                                         {333000000, "333 MB"},
+                                         {65536000, "65.5 MB"},
+                                         {INT64_C(1) << 62, "4 EiB"}};
     for (size_t i = 0; i < sizeof binary / sizeof binary[0]; i++)
         assert_string_equal(units_binary(binary[i].bytes, text), binary[i].text);
     assert_string_equal(units_ns(340, text), "340 ns");

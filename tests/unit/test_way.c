@@ -11,7 +11,7 @@
 
 #include "unit/mapped_file.h"
 
-#include "mpiio/storage/storage_core.h"
+#include "engine/storage/storage_core.h"
 
 enum { FILE_BYTES = 5 << 20, ENOUGH = 24 };
 

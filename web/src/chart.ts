@@ -1,148 +1,244 @@
-// Charts as SVG: lines with points and error bars, colours from the style sheet, a text for the point under the pointer.
-// Crisp on paper, and a change of theme needs no drawing. For up to some thousand points; raw samples go to canvas.
-import { type Axis, makeScale, type Scale, tickText } from "./axis";
+// Charts as SVG: axes, lines with points and error bars, legend, a text for the point under the pointer. Colours come
+// from the style sheet: crisp on paper, and a change of theme needs no drawing. For up to some thousand points; more
+// go to canvas.
 import { h, svg } from "./dom";
+import { type Axis, makeScale, type Scale, sharedAxis, tickText } from "./scale";
 
-export interface Point { x: number; y: number; low?: number; high?: number; note?: string }
+export interface Point {
+  x: number;
+  y: number;
+  low?: number;
+  high?: number;
+  note?: string;
+}
+
+type Marker = "circle" | "square" | "triangle" | "diamond" | "none";
+
 export interface Line {
-  name: string; colour: number; points: Point[];
-  dashed?: boolean; marker?: "circle" | "square" | "triangle" | "diamond" | "none"; hidden?: boolean; steps?: boolean; area?: boolean; bare?: boolean;
+  name: string;
+  colour: number;
+  points: Point[];
+  dashed?: boolean;
+  marker?: Marker;
+  steps?: boolean; // level from each point to the next
+  area?: boolean; // tinted down to the axis
 }
-export interface Rule { at: number; text: string; colour?: number } // a horizontal line, such as a limit
-export interface Span { from: number; to: number; text: string; colour: number } // a stretch of the x axis, such as a phase
-export interface ChartSpec { spans?: Span[]; x: Axis; y: Axis; lines: Line[]; rules?: Rule[]; height?: number; title?: string; label: string }
 
+/** A horizontal line, such as a limit. */
+export interface Rule {
+  at: number;
+  text: string;
+}
+
+/** A stretch of the x axis, such as a phase. */
+export interface Span {
+  from: number;
+  to: number;
+  text: string;
+  colour: number;
+}
+
+export interface ChartSpec {
+  label: string; // for those who cannot see it
+  title?: string;
+  x: Axis;
+  y: Axis;
+  lines: Line[];
+  rules?: Rule[];
+  spans?: Span[];
+  height?: number;
+}
+
+const HEIGHT = 250;
 const MARGIN = { left: 62, right: 14, top: 10, bottom: 40 };
-let clips = 0;
+const COLOURS = 8;
 
-interface Frame { width: number; height: number; x: Scale; y: Scale; left: number; top: number; inner: number; tall: number }
+/** The class that gives an element its colour of the palette. */
+export const colourClass = (colour: number): string => `c${colour % COLOURS}`;
 
-function frameOf(spec: ChartSpec, width: number): Frame {
-  const height = spec.height ?? 250, lines = spec.lines.filter((line) => !line.hidden);
-  const inner = Math.max(60, width - MARGIN.left - MARGIN.right), tall = height - MARGIN.top - MARGIN.bottom;
-  const xs = lines.flatMap((line) => line.points.map((p) => p.x));
-  const ys = lines.flatMap((line) => line.points.flatMap((p) => [p.y, p.low ?? p.y, p.high ?? p.y])).concat(spec.rules?.map((rule) => rule.at) ?? []);
-  return { width, height, left: MARGIN.left, top: MARGIN.top, inner, tall, x: makeScale(spec.x, xs, inner / 90), y: makeScale(spec.y, ys, tall / 45) };
+// ---- axes ----
+
+export interface Frame {
+  width: number;
+  height: number;
+  left: number;
+  top: number;
+  inner: number; // width between the axes
+  tall: number;
+  x: Scale;
+  y: Scale;
 }
 
-const px = (frame: Frame, x: number): number => frame.left + frame.x.place(x) * frame.inner;
-const py = (frame: Frame, y: number): number => frame.top + (1 - frame.y.place(y)) * frame.tall;
+/** Where things stand in a picture of this size. */
+export function makeFrame(
+  width: number,
+  height: number,
+  axes: { x: Axis; y: Axis },
+  xs: number[],
+  ys: number[],
+): Frame {
+  const inner = Math.max(60, width - MARGIN.left - MARGIN.right);
+  const tall = height - MARGIN.top - MARGIN.bottom;
+  const x = makeScale(axes.x, xs, inner / 90);
+  const y = makeScale(axes.y, ys, tall / 45);
+  return { width, height, left: MARGIN.left, top: MARGIN.top, inner, tall, x, y };
+}
 
-function drawAxes(frame: Frame): SVGElement {
+export const placeX = (frame: Frame, x: number): number => frame.left + frame.x.place(x) * frame.inner;
+export const placeY = (frame: Frame, y: number): number => frame.top + (1 - frame.y.place(y)) * frame.tall;
+
+/** Grid, ticks and names; a tick whose text would run into the one before has none. */
+export function drawAxes(frame: Frame): SVGElement {
   const group = svg("g", { class: "axes" });
   const bottom = frame.top + frame.tall;
+  const right = frame.left + frame.inner;
   for (const tick of frame.y.ticks) {
-    const y = py(frame, tick.at);
-    group.append(svg("line", { x1: frame.left, x2: frame.left + frame.inner, y1: y, y2: y, class: "grid" }));
+    const y = placeY(frame, tick.at);
+    if (!frame.y.axis.names) group.append(svg("line", { x1: frame.left, x2: right, y1: y, y2: y, class: "grid" }));
     group.append(svg("text", { x: frame.left - 8, y: y + 3.5, class: "tick end" }, tick.text));
   }
   let beyond = -Infinity;
   for (const tick of frame.x.ticks) {
-    const x = px(frame, tick.at), half = tick.text.length * 3.1, middle = Math.min(x, frame.width - half);
+    const x = placeX(frame, tick.at);
+    const half = tick.text.length * 3.1;
+    const middle = Math.min(x, frame.width - half);
     group.append(svg("line", { x1: x, x2: x, y1: bottom, y2: bottom + (tick.minor ? 3 : 5), class: "mark" }));
     if (middle - half < beyond + 4) continue;
     group.append(svg("text", { x: middle, y: bottom + 17, class: "tick middle" }, tick.text));
     beyond = middle + half;
   }
-  group.append(svg("line", { x1: frame.left, x2: frame.left + frame.inner, y1: bottom, y2: bottom, class: "base" }));
-  group.append(svg("text", { x: frame.left + frame.inner / 2, y: frame.height - 4, class: "name middle" }, frame.x.axis.label));
-  group.append(svg("text", { x: -(frame.top + frame.tall / 2), y: 12, transform: "rotate(-90)", class: "name middle" }, frame.y.axis.label));
+  const middle = { x: frame.left + frame.inner / 2, y: -(frame.top + frame.tall / 2) };
+  group.append(
+    svg("line", { x1: frame.left, x2: right, y1: bottom, y2: bottom, class: "base" }),
+    svg("text", { x: middle.x, y: frame.height - 4, class: "name middle" }, frame.x.axis.label),
+    svg("text", { x: middle.y, y: 12, transform: "rotate(-90)", class: "name middle" }, frame.y.axis.label),
+  );
   return group;
 }
 
-function marker(kind: Line["marker"], x: number, y: number): SVGElement | null {
-  switch (kind ?? "circle") {
-    case "square": return svg("rect", { x: x - 3, y: y - 3, width: 6, height: 6, class: "point" });
-    case "triangle": return svg("path", { d: `M${x},${y - 4}l4,7h-8z`, class: "point" });
-    case "diamond": return svg("path", { d: `M${x},${y - 4.4}l4.4,4.4l-4.4,4.4l-4.4,-4.4z`, class: "point" });
-    case "none": return null;
-    default: return svg("circle", { cx: x, cy: y, r: 3.2, class: "point" });
+// ---- lines ----
+
+function drawMarker(kind: Marker, x: number, y: number): SVGElement | null {
+  switch (kind) {
+    case "square":
+      return svg("rect", { x: x - 3, y: y - 3, width: 6, height: 6, class: "point" });
+    case "triangle":
+      return svg("path", { d: `M${x},${y - 4}l4,7h-8z`, class: "point" });
+    case "diamond":
+      return svg("path", { d: `M${x},${y - 4.4}l4.4,4.4l-4.4,4.4l-4.4,-4.4z`, class: "point" });
+    case "none":
+      return null;
+    case "circle":
+      return svg("circle", { cx: x, cy: y, r: 3.2, class: "point" });
   }
 }
 
+/** The line; it breaks where a point cannot be drawn. */
 function pathOf(frame: Frame, line: Line): string {
-  let path = "", last = NaN;
+  let path = "";
+  let drawing = false;
   for (const point of line.points) {
-    const x = px(frame, point.x), y = py(frame, point.y);
-    if (!Number.isFinite(x) || !Number.isFinite(y)) { last = NaN; continue; }
-    path += Number.isFinite(last) ? (line.steps ? `H${x.toFixed(1)}V${y.toFixed(1)}` : `L${x.toFixed(1)},${y.toFixed(1)}`) : `M${x.toFixed(1)},${y.toFixed(1)}`;
-    last = y;
+    const x = placeX(frame, point.x);
+    const y = placeY(frame, point.y);
+    const usable = Number.isFinite(x) && Number.isFinite(y);
+    if (usable) {
+      const [left, top] = [x.toFixed(1), y.toFixed(1)];
+      path += !drawing ? `M${left},${top}` : line.steps ? `H${left}V${top}` : `L${left},${top}`;
+    }
+    drawing = usable;
   }
   return path;
 }
 
+function drawErrorBar(frame: Frame, point: Point): SVGElement | null {
+  if (!Number.isFinite(point.low ?? NaN) || !Number.isFinite(point.high ?? NaN)) return null;
+  const x = placeX(frame, point.x);
+  const high = placeY(frame, point.high!);
+  const bottom = frame.top + frame.tall;
+  const below = placeY(frame, point.low!);
+  const low = Number.isFinite(below) ? Math.min(below, bottom) : bottom; // zero is below a logarithmic axis
+  if (!Number.isFinite(x) || !Number.isFinite(high)) return null;
+  return svg("path", { d: `M${x},${low}V${high}m-3,0h6M${x - 3},${low}h6`, class: "error" });
+}
+
 function drawLine(frame: Frame, line: Line): SVGElement {
-  const group = svg("g", { class: `line c${line.colour % 8}${line.dashed ? " dashed" : ""}` });
+  const group = svg("g", { class: `line ${colourClass(line.colour)}${line.dashed ? " dashed" : ""}` });
   const path = pathOf(frame, line);
   if (line.area && line.points.length) {
-    const base = frame.top + frame.tall;
-    group.append(svg("path", { d: `${path}V${base}H${px(frame, line.points[0].x).toFixed(1)}Z`, class: "area" }));
+    const d = `${path}V${frame.top + frame.tall}H${placeX(frame, line.points[0].x).toFixed(1)}Z`;
+    group.append(svg("path", { d, class: "area" }));
   }
   for (const point of line.points) {
-    if (point.low === undefined || point.high === undefined) continue;
-    const x = px(frame, point.x), high = py(frame, point.high);
-    let low = py(frame, point.low);
-    if (!Number.isFinite(low) || low > frame.top + frame.tall) low = frame.top + frame.tall; // below a log axis
-    if (Number.isFinite(x) && Number.isFinite(high)) group.append(svg("path", { d: `M${x},${low}V${high}m-3,0h6M${x - 3},${low}h6`, class: "error" }));
+    const bar = drawErrorBar(frame, point);
+    if (bar) group.append(bar);
   }
-  if (!line.bare) group.append(svg("path", { d: path, class: "stroke" }));
+  group.append(svg("path", { d: path, class: "stroke" }));
   for (const point of line.points) {
-    const x = px(frame, point.x), y = py(frame, point.y);
-    const mark = Number.isFinite(x) && Number.isFinite(y) && marker(line.marker, x, y);
+    const x = placeX(frame, point.x);
+    const y = placeY(frame, point.y);
+    const mark = Number.isFinite(x) && Number.isFinite(y) ? drawMarker(line.marker ?? "circle", x, y) : null;
     if (mark) group.append(mark);
   }
   return group;
 }
 
-function drawRules(frame: Frame, rules: Rule[]): SVGElement {
-  const group = svg("g", { class: "rules" });
-  for (const rule of rules) {
-    const y = py(frame, rule.at);
-    if (!Number.isFinite(y)) continue;
-    group.append(svg("line", { x1: frame.left, x2: frame.left + frame.inner, y1: y, y2: y, class: `rule c${(rule.colour ?? 7) % 8}` }));
-    group.append(svg("text", { x: frame.left + 4, y: y - 4, class: "rule-name" }, rule.text));
-  }
-  return group;
+function drawRule(frame: Frame, rule: Rule): SVGElement[] {
+  const y = placeY(frame, rule.at);
+  if (!Number.isFinite(y)) return [];
+  return [
+    svg("line", { x1: frame.left, x2: frame.left + frame.inner, y1: y, y2: y, class: `rule ${colourClass(7)}` }),
+    svg("text", { x: frame.left + 4, y: y - 4, class: "rule-name" }, rule.text),
+  ];
 }
 
-function drawSpans(frame: Frame, spans: Span[]): SVGElement {
-  const group = svg("g", { class: "spans" });
-  for (const span of spans) {
-    const from = px(frame, span.from), width = Math.max(1, px(frame, span.to) - from);
-    group.append(svg("rect", { x: from, width, y: frame.top, height: frame.tall, class: `span c${span.colour % 8}` }));
-    if (width > 10) group.append(svg("text", { x: from + width / 2, y: frame.top + 11, class: "tick middle" }, span.text));
-  }
-  return group;
+function drawSpan(frame: Frame, span: Span): SVGElement[] {
+  const x = placeX(frame, span.from);
+  const width = Math.max(1, placeX(frame, span.to) - x);
+  const area = { x, width, y: frame.top, height: frame.tall };
+  const tint = svg("rect", { ...area, class: `span ${colourClass(span.colour)}` });
+  if (width <= 10) return [tint];
+  return [tint, svg("text", { x: x + width / 2, y: frame.top + 11, class: "tick middle" }, span.text)];
 }
 
-interface Near { line: Line; point: Point; x: number; y: number }
+// ---- the point under the pointer ----
+
+interface Near {
+  line: Line;
+  point: Point;
+  x: number;
+  y: number;
+}
 
 function nearest(frame: Frame, lines: Line[], x: number, y: number): Near | null {
-  let best: Near | null = null, distance = 40 * 40;
+  let best: Near | null = null;
+  let distance = 40 * 40;
   for (const line of lines)
     for (const point of line.points) {
-      const at = px(frame, point.x), high = py(frame, point.y), d = (at - x) ** 2 + (high - y) ** 2;
-      if (d < distance) { distance = d; best = { line, point, x: at, y: high }; }
+      const at = { x: placeX(frame, point.x), y: placeY(frame, point.y) };
+      const d = (at.x - x) ** 2 + (at.y - y) ** 2;
+      if (d < distance) {
+        distance = d;
+        best = { line, point, ...at };
+      }
     }
   return best;
 }
 
-function describe(spec: ChartSpec, near: Near): string[] {
-  const { point, line } = near;
-  const name = spec.x.names?.find((tick) => tick.at === point.x)?.text ?? tickText(spec.x.unit, point.x);
-  const error = point.high !== undefined && Number.isFinite(point.high) ? ` ± ${tickText(spec.y.unit, point.high - point.y)}` : "";
-  return [line.name, `${spec.x.label}: ${name}`, `${spec.y.label}: ${tickText(spec.y.unit, point.y)}${error}`, ...(point.note ? [point.note] : [])];
+function describe(spec: ChartSpec, { point, line }: Near): string[] {
+  const x = spec.x.names?.find((tick) => tick.at === point.x)?.text ?? tickText(spec.x.unit, point.x);
+  const high = point.high ?? NaN;
+  const error = Number.isFinite(high) ? ` ± ${tickText(spec.y.unit, high - point.y)}` : "";
+  const lines = [`${spec.x.label}: ${x}`, `${spec.y.label}: ${tickText(spec.y.unit, point.y)}${error}`];
+  return [line.name, ...lines, point.note ?? ""].filter(Boolean);
 }
 
-/** A tip that follows the nearest point, for mouse and touch; the table below has the same for the keyboard. */
+/** A text that follows the nearest point, for mouse and touch; the table below has the same for the keyboard. */
 function addTip(box: HTMLElement, spec: ChartSpec, frame: Frame, picture: SVGElement): void {
-  const tip = h("div", { class: "tip", hidden: true }), ring = svg("circle", { r: 6, class: "ring", visibility: "hidden" });
+  const tip = h("div", { class: "tip", hidden: true });
+  const ring = svg("circle", { r: 6, class: "ring", visibility: "hidden" });
   picture.append(ring);
   box.append(tip);
-  const visible = spec.lines.filter((line) => !line.hidden);
-  picture.addEventListener("pointermove", (event) => {
-    const area = picture.getBoundingClientRect();
-    const near = nearest(frame, visible, event.clientX - area.left, event.clientY - area.top);
+  const show = (near: Near | null) => {
     tip.hidden = !near;
     ring.setAttribute("visibility", near ? "visible" : "hidden");
     if (!near) return;
@@ -151,57 +247,115 @@ function addTip(box: HTMLElement, spec: ChartSpec, frame: Frame, picture: SVGEle
     tip.replaceChildren(...describe(spec, near).map((text, i) => h(i ? "div" : "strong", {}, text)));
     tip.style.left = `${Math.min(near.x + 12, Math.max(0, frame.width - tip.offsetWidth - 4))}px`;
     tip.style.top = `${Math.max(0, near.y - tip.offsetHeight - 10)}px`;
+  };
+  picture.addEventListener("pointermove", (event) => {
+    const area = picture.getBoundingClientRect();
+    show(nearest(frame, spec.lines, event.clientX - area.left, event.clientY - area.top));
   });
-  picture.addEventListener("pointerleave", () => { tip.hidden = true; ring.setAttribute("visibility", "hidden"); });
+  picture.addEventListener("pointerleave", () => show(null));
 }
+
+// ---- the whole ----
+
+/** Lower ends of error bars have no say: near zero they would stretch a logarithmic axis over decades. */
+const yValues = (spec: ChartSpec): number[] => [
+  ...spec.lines.flatMap((line) => line.points.flatMap((p) => [p.y, p.high ?? NaN])),
+  ...(spec.rules ?? []).map((rule) => rule.at),
+];
+const xValues = (spec: ChartSpec): number[] => spec.lines.flatMap((line) => line.points.map((p) => p.x));
+
+let clips = 0;
 
 function paint(box: HTMLElement, spec: ChartSpec): void {
   const width = Math.max(220, Math.floor(box.clientWidth || 600));
-  const frame = frameOf(spec, width), id = `clip-${++clips}`;
-  const picture = svg("svg", { viewBox: `0 0 ${width} ${frame.height}`, width, height: frame.height, role: "img", "aria-label": spec.label });
-  picture.append(svg("clipPath", { id }, svg("rect", { x: frame.left - 5, y: frame.top - 5, width: frame.inner + 10, height: frame.tall + 6 })));
-  const inside = svg("g", { "clip-path": `url(#${id})` }, drawSpans(frame, spec.spans ?? []));
-  for (const line of spec.lines) if (!line.hidden) inside.append(drawLine(frame, line));
-  picture.append(drawAxes(frame), inside, drawRules(frame, spec.rules ?? []));
+  const frame = makeFrame(width, spec.height ?? HEIGHT, spec, xValues(spec), yValues(spec));
+  const { height, left, top, inner, tall } = frame;
+  const id = `clip-${++clips}`;
+  const picture = svg(
+    "svg",
+    { viewBox: `0 0 ${width} ${height}`, width, height, role: "img", "aria-label": spec.label },
+    svg("clipPath", { id }, svg("rect", { x: left - 5, y: top - 5, width: inner + 10, height: tall + 6 })),
+    drawAxes(frame),
+    svg(
+      "g",
+      { "clip-path": `url(#${id})` },
+      (spec.spans ?? []).map((span) => drawSpan(frame, span)),
+      spec.lines.map((line) => drawLine(frame, line)),
+    ),
+    (spec.rules ?? []).map((rule) => drawRule(frame, rule)),
+  );
   box.replaceChildren(picture);
   addTip(box, spec, frame, picture);
 }
 
-export function legend(lines: Line[], changed: () => void): HTMLElement {
-  return h("div", { class: "legend", role: "group", "aria-label": "lines shown" }, lines.map((line) => {
-    const key = h("button", { type: "button", class: `key c${line.colour % 8}${line.dashed ? " dashed" : ""}`, "aria-pressed": String(!line.hidden) }, h("i", {}), line.name);
-    key.addEventListener("click", () => {
-      line.hidden = !line.hidden;
-      key.setAttribute("aria-pressed", String(!line.hidden));
+/** Calls `draw` when the element has got a width, and when that changes. */
+export function onWidth(element: HTMLElement, draw: () => void): void {
+  let width = -1;
+  new ResizeObserver(() => {
+    if (element.clientWidth === width) return;
+    width = element.clientWidth;
+    draw();
+  }).observe(element);
+}
+
+interface Key {
+  name: string;
+  colour: number;
+  dashed?: boolean;
+}
+
+function keyClass(key: Key, kind = ""): string {
+  return `key ${kind} ${colourClass(key.colour)}${key.dashed ? " dashed" : ""}`;
+}
+
+/** What the colours mean. `kind` "dot": shown as dots. */
+export function legend(keys: Key[], kind = "", before = ""): HTMLElement {
+  const named = keys.map((key) => h("span", { class: keyClass(key, kind) }, h("i", {}), key.name));
+  return h("div", { class: "legend" }, before ? h("span", {}, before) : null, named);
+}
+
+/** The same with buttons that take lines away and bring them back. */
+function switches(keys: Key[], hidden: Set<string>, changed: () => void): HTMLElement {
+  const buttons = keys.map((key) => {
+    const attributes = { type: "button", class: keyClass(key), "aria-pressed": "true" };
+    const button = h("button", attributes, h("i", {}), key.name);
+    button.addEventListener("click", () => {
+      if (!hidden.delete(key.name)) hidden.add(key.name);
+      button.setAttribute("aria-pressed", String(!hidden.has(key.name)));
       changed();
     });
-    return key;
-  }));
+    return button;
+  });
+  return h("div", { class: "legend", role: "group", "aria-label": "lines shown" }, buttons);
 }
 
-/** The chart; it draws itself when it has a width, and again when that changes. */
-export function chart(spec: ChartSpec, withLegend = true): HTMLElement {
-  const box = h("div", { class: "chart", style: `min-height:${spec.height ?? 250}px` });
-  const draw = () => paint(box, spec);
-  let width = -1;
-  new ResizeObserver(() => { if (box.clientWidth !== width) { width = box.clientWidth; draw(); } }).observe(box);
-  return h("div", { class: "chart-box" }, spec.title ? h("h4", {}, spec.title) : null, box, withLegend && spec.lines.length > 1 ? legend(spec.lines, draw) : null);
-}
-
-/** Panels beside each other with the same axes and one legend. */
+/** Charts beside each other with the same axes and one legend. */
 export function panels(specs: ChartSpec[]): HTMLElement {
-  const scale = (pick: (spec: ChartSpec) => Axis, value: (p: Point) => number[]) => {
-    const all = specs.flatMap((spec) => spec.lines.flatMap((line) => line.points.flatMap(value)).concat(pick(spec) === spec.y ? (spec.rules ?? []).map((rule) => rule.at) : []));
-    const usable = all.filter((v) => Number.isFinite(v) && (!pick(specs[0]).log || v > 0));
-    return usable.length ? { min: usable.reduce((a, b) => Math.min(a, b)), max: usable.reduce((a, b) => Math.max(a, b)) } : {};
-  };
   if (specs.length === 0) return h("p", {}, "Nothing to draw.");
-  const x = scale((spec) => spec.x, (p) => [p.x]), y = scale((spec) => spec.y, (p) => [p.y, p.high ?? p.y]);
-  const grown = specs[0].y.log ? { min: (y.min ?? 1) / 1.25, max: (y.max ?? 10) * 1.15 } : { min: Math.min(0, y.min ?? 0), max: (y.max ?? 1) * 1.04 };
-  const shared = specs.map((spec) => ({ ...spec, x: { ...x, ...spec.x }, y: { ...grown, ...spec.y } }));
-  const names = new Map<string, Line>();
-  for (const line of specs.flatMap((spec) => spec.lines)) if (!names.has(line.name)) names.set(line.name, line);
-  const charts = shared.map((spec) => chart(spec, false));
-  const keys = [...names.values()].map((line) => h("span", { class: `key c${line.colour % 8}${line.dashed ? " dashed" : ""}` }, h("i", {}), line.name));
-  return h("div", {}, h("div", { class: `panels${specs.length === 2 || specs.length === 4 ? " pairs" : ""}` }, charts), keys.length > 1 ? h("div", { class: "legend" }, keys) : null);
+  const x = sharedAxis(specs[0].x, specs.flatMap(xValues));
+  const y = sharedAxis(specs[0].y, specs.flatMap(yValues));
+  const hidden = new Set<string>();
+  const charts = specs.map((spec) => {
+    const box = h("div", { class: "chart", style: `min-height:${spec.height ?? HEIGHT}px` });
+    const draw = () => {
+      const lines = spec.lines.filter((line) => !hidden.has(line.name));
+      paint(box, { ...spec, lines, x: { ...x, ...spec.x }, y: { ...y, ...spec.y } });
+    };
+    onWidth(box, draw);
+    return { draw, element: h("div", { class: "chart-box" }, spec.title ? h("h4", {}, spec.title) : null, box) };
+  });
+  const keys = new Map<string, Line>();
+  for (const line of specs.flatMap((spec) => spec.lines)) if (!keys.has(line.name)) keys.set(line.name, line);
+  const redraw = () => charts.forEach((chart) => chart.draw());
+  const pairs = specs.length === 2 || specs.length === 4;
+  return h(
+    "div",
+    {},
+    h(
+      "div",
+      { class: `panels${pairs ? " pairs" : ""}` },
+      charts.map((chart) => chart.element),
+    ),
+    keys.size > 1 ? switches([...keys.values()], hidden, redraw) : null,
+  );
 }

@@ -1,65 +1,319 @@
-// What src/report/report_payload.c wrote: deflated JSON, and deflated columns of numbers behind it.
+// What is in a page, and the one place where it is read and checked. src/page wrote it: deflated JSON, and deflated
+// columns of numbers behind it. Everything here is as the C side writes it; what was not written yet by older versions
+// is optional.
+import { type Derived, type Tool, TOOLS } from "./analysis";
+import {
+  type Check,
+  count,
+  Damaged,
+  either,
+  flag,
+  isObject,
+  list,
+  members,
+  type Of,
+  optional,
+  real,
+  record,
+  refuse,
+  row,
+  scalar,
+  text,
+  words,
+} from "./check";
 
-export type Pair = [string, string];
+// ---- what every benchmark says in the same way ----
+
+/** A number with a name. `block` is the id or the class of the block that it comes from. */
+const plainQuantity = record({
+  block: words,
+  what: text,
+  settings: words,
+  value: real,
+  unit: words,
+  low: real,
+  high: real,
+  lower_is_better: either(flag, () => false),
+  made: words,
+});
+/** `id` is that of its block. */
+const quantity: Check<Of<typeof plainQuantity>> = (value, place) =>
+  plainQuantity(isObject(value) && !("block" in value) ? { ...value, block: value.id } : value, place);
+
+/** `names` stand at 0, 1, ... of the axis. */
+const documentAxis = record({
+  label: words,
+  unit: words,
+  log: either(flag, () => false),
+  names: either(list(words), () => []),
+});
+/** [x, y], or [x, y, low, high]; x is a text where it names a case. */
+const documentPoint: Check<[x: string | number, y: number, low: number, high: number]> = (value, place) => {
+  const [x, y] = row<[Of<typeof scalar>, number]>(scalar, real)(value, place);
+  const [, , low, high] = value as unknown[];
+  return [typeof x === "string" ? x : real(x, place), y, real(low, place), real(high, place)];
+};
+const plainChart = record({
+  title: words,
+  x: documentAxis,
+  y: documentAxis,
+  series: list(record({ name: words, points: list(documentPoint) })),
+});
+const documentChart: Check<Of<typeof plainChart>> = (value, place) => {
+  const chart = plainChart(value, place);
+  const { names } = chart.x;
+  if (!names.length || names.includes("")) return chart; // words at some places only: x stays a number
+  const named = ([x, y, low, high]: Of<typeof documentPoint>): Of<typeof documentPoint> => [
+    names[Number(x)] ?? x,
+    y,
+    low,
+    high,
+  ];
+  return { ...chart, series: chart.series.map((series) => ({ ...series, points: series.points.map(named) })) };
+};
+/** A value, or [value, error]. */
+const documentCell: Check<Of<typeof scalar>> = (value, place) =>
+  scalar(Array.isArray(value) ? (value as unknown[])[0] : value, place);
+/** A text, or {level, text}. */
+const documentNote: Check<string> = (value, place) => words(isObject(value) ? value.text : value, place);
+const documentTable = record({
+  key: words,
+  title: words,
+  columns: list(record({ key: words, label: words, unit: words })),
+  rows: list(list(documentCell)),
+});
+/** The result of a benchmark that the page may never have heard of. `block` as in a quantity. */
+const resultDocument = record({
+  block: words,
+  title: words,
+  tables: either(list(documentTable), () => []),
+  charts: either(list(documentChart), () => []),
+  notes: either(list(documentNote), () => []),
+});
+
+export type Quantity = Of<typeof quantity>;
+export type ResultDocument = Of<typeof resultDocument>;
+export type DocumentTable = Of<typeof documentTable>;
+export type DocumentChart = Of<typeof documentChart>;
+
+// ---- blocks ----
+
 export type Column = Float64Array | Uint32Array;
-type ColumnPlace = [at: number, count: number, width: number];
 
-export interface Series {
-  rank: number; key: string; unit: string;
-  count: number;
-  bin: number; // samples put together in each value; 1: every sample is here
-  sums: Column; least?: Column; most?: Column;
+function columnOf(buffer: ArrayBuffer): Check<Column> {
+  return (value, place) => {
+    const [at, length, width] = row<[number, number, number]>(count, count, count)(value, place);
+    if ((width !== 4 && width !== 8) || at < 0 || length < 0 || at % width !== 0)
+      refuse(place, "the place of a column");
+    if (at + length * width > buffer.byteLength) refuse(place, "a column inside of the data");
+    return width === 4 ? new Uint32Array(buffer, at, length) : new Float64Array(buffer, at, length);
+  };
 }
 
-export interface ParameterSet {
-  set: number;
-  params: Pair[];
-  hints: [kind: "used" | "asked", key: string, value: string][];
-  times: [rank: number, key: string, ns: number][];
-  errors: [status: string, rank: number, text: string][];
-  warnings: string[];
-  series: Series[];
+const pair = row<[key: string, value: string]>(words, words);
+
+/** `bin` samples are put together in each value of a column; 1: every sample is there. */
+const seriesOf = (columns: ArrayBuffer) =>
+  record({
+    rank: count,
+    key: text,
+    unit: words,
+    count,
+    bin: (value, place) => Math.max(1, count(value, place)),
+    sums: columnOf(columns),
+    least: optional(columnOf(columns)),
+    most: optional(columnOf(columns)),
+  });
+
+const setOf = (columns: ArrayBuffer) =>
+  record({
+    set: count,
+    params: list(pair),
+    hints: list(row<[kind: string, key: string, value: string]>(text, words, words)),
+    times: list(row<[rank: number, key: string, ns: number]>(count, text, real)),
+    errors: list(row<[status: string, rank: number, text: string]>(words, count, words)),
+    warnings: list(words),
+    series: list(seriesOf(columns)),
+  });
+
+const blockOf = (columns: ArrayBuffer) =>
+  record({
+    id: words,
+    class: text,
+    testname: words,
+    complete: flag,
+    inputs: list(pair),
+    facts: list(pair),
+    sets: list(setOf(columns)),
+  });
+
+export type Series = Of<ReturnType<typeof seriesOf>>;
+export interface ParameterSet extends Of<ReturnType<typeof setOf>> {
   block: Block;
 }
-
-export interface Block {
-  id: string; class: string; testname: string; complete: boolean;
-  inputs: Pair[]; facts: Pair[]; sets: ParameterSet[];
+export interface Block extends Of<ReturnType<typeof blockOf>> {
+  sets: ParameterSet[];
   file: ResultFile;
 }
 
-export interface ResultFile {
-  path: string; kind: "blocks" | "model" | "none"; trouble: string; warnings: string[];
+const fileOf = (columns: ArrayBuffer) =>
+  record({
+    path: text,
+    kind: words,
+    trouble: words,
+    warnings: list(words),
+    blocks: list(blockOf(columns)),
+    quantities: either(list(quantity), () => []),
+    documents: either(list(resultDocument), () => []),
+  });
+
+export interface ResultFile extends Of<ReturnType<typeof fileOf>> {
   blocks: Block[];
-  derived: Record<string, any>; // the JSON of `piolet analyze`, by tool
+  derived: Derived;
+  toolTroubles: string[]; // tools that failed, or whose result is not what this page knows
 }
 
-export interface ModelStep {
-  turns?: number; body?: ModelStep[];
-  operation?: string; leaf?: number; file?: number; access?: boolean; size?: string; offset?: string;
-  etype_bytes?: number; holes?: boolean;
-  observed?: { calls: number; sum_ns: number; slowest_ns: number; min_ns: number; max_ns: number; first_ns: number };
+/** A tool's result that is not as expected costs its view, not the page. */
+function derivedOf(value: unknown, place: string): { derived: Derived; toolTroubles: string[] } {
+  const derived: Record<string, unknown> = {};
+  const toolTroubles: string[] = [];
+  for (const [name, result] of members((item) => item)(value, place)) {
+    if (!isObject(result)) refuse(`${place}.${name}`, "an object");
+    try {
+      if (typeof result.trouble === "string") toolTroubles.push(`${name}: ${result.trouble}`);
+      else if (name in TOOLS) derived[name] = TOOLS[name as Tool](result, name);
+    } catch (error) {
+      if (!(error instanceof Damaged)) throw error;
+      toolTroubles.push(`${name}: its result cannot be shown: ${error.message}`);
+    }
+  }
+  return { derived, toolTroubles };
 }
 
-export interface ModelPhase {
-  phase: number; count: number; first: number; step_by: number; processes: number;
-  read_bytes: number; written_bytes: number; smallest_bytes: number; largest_bytes: number;
-  order: string; metadata: boolean; file: number; steps: ModelStep[];
+// ---- models ----
+
+export interface ModelStep extends Of<typeof stepMembers> {
+  body?: ModelStep[]; // of a loop
 }
 
-export interface Model {
-  file: number; hash: string; program: string; ranks: number; words: string;
-  mpi: string | null; mpiio: string | null; failed_calls: number; incomplete_ranks: number;
-  files: { name: string; attributes: string; processes: number; read_bytes: number; written_bytes: number }[];
-  phases: ModelPhase[];
-  points_left_out: boolean;
-  points: Record<"file" | "leaf" | "phase" | "reads" | "rank" | "tick" | "offset" | "size" | "place", Column>;
+const stepMembers = record({
+  turns: optional(count),
+  operation: optional(text),
+  access: either(flag, () => false),
+  size: optional(text),
+  offset: optional(text),
+  etype_bytes: real,
+  holes: either(flag, () => false),
+  observed: optional(record({ calls: count, sum_ns: real, slowest_ns: real, min_ns: real, max_ns: real })),
+});
+
+const DEPTH_MAX = 64; // of loops in loops
+
+function step(value: unknown, place: string, depth = 0): ModelStep {
+  if (depth > DEPTH_MAX) refuse(place, "a loop that anybody wrote");
+  const { body } = record({ body: optional(list((item, at) => step(item, at, depth + 1))) })(value, place);
+  return { ...stepMembers(value, place), body };
 }
 
-export interface Report {
-  product_version: string; title: string; made: string; samples: number;
-  files: ResultFile[]; models: Model[];
+const phase = record({
+  phase: count,
+  count,
+  first: count,
+  step_by: count,
+  processes: count,
+  read_bytes: real,
+  written_bytes: real,
+  smallest_bytes: real,
+  largest_bytes: real,
+  order: words,
+  metadata: flag,
+  file: count,
+  steps: list<ModelStep>((value, place) => step(value, place)),
+});
+
+const modelFile = record({ name: words, processes: count, read_bytes: real, written_bytes: real });
+
+const POINT_COLUMNS = ["file", "phase", "reads", "rank", "tick", "offset", "size", "place"] as const;
+type Points = Record<(typeof POINT_COLUMNS)[number], Column>;
+
+function pointsOf(columns: ArrayBuffer): Check<Points> {
+  const check = columnOf(columns);
+  return (value, place) => {
+    const points = record(
+      Object.fromEntries(POINT_COLUMNS.map((name) => [name, check])) as Record<keyof Points, Check<Column>>,
+    )(value, place);
+    if (POINT_COLUMNS.some((name) => points[name].length !== points.file.length))
+      refuse(place, "of columns of one length");
+    return points;
+  };
+}
+
+const modelOf = (columns: ArrayBuffer) =>
+  record({
+    file: count,
+    program: words,
+    ranks: count,
+    words,
+    mpi: words,
+    mpiio: words,
+    failed_calls: count,
+    incomplete_ranks: count,
+    files: list(modelFile),
+    phases: list(phase),
+    points_left_out: flag,
+    points: pointsOf(columns),
+  });
+
+export type Model = Of<ReturnType<typeof modelOf>>;
+export type ModelPhase = Of<typeof phase>;
+
+// ---- the report ----
+
+const head = record({ product_version: words, title: words, made: words, samples: real, files: list((item) => item) });
+
+export interface Report extends Of<typeof head> {
+  files: ResultFile[];
+  models: Model[];
   blocks: Block[]; // of all files
+}
+
+function readFile(value: unknown, place: string, columns: ArrayBuffer): ResultFile {
+  const plain = fileOf(columns)(value, place);
+  const { derived } = record({ derived: (item, at) => derivedOf(item, at) })(value, place);
+  const file: ResultFile = { ...plain, ...derived, blocks: [] };
+  file.blocks = plain.blocks.map((found) => {
+    const block: Block = { ...found, file, sets: [] };
+    block.sets = found.sets.map((set) => ({ ...set, block }));
+    return block;
+  });
+  return file;
+}
+
+function read(text: string, columns: ArrayBuffer): Report {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    throw new Damaged("they are no JSON");
+  }
+  const plain = head(value, "report");
+  const { models } = record({ models: list(modelOf(columns)) })(value, "report");
+  const files = plain.files.map((file, i) => readFile(file, `report.files[${i}]`, columns));
+  for (const model of models) if (!files[model.file]) throw new Damaged("a model without its file");
+  return { ...plain, files, models, blocks: files.flatMap((file) => file.blocks) };
+}
+
+/**
+ * The report of a page, out of its JSON and its columns. Whatever these are, it is whole, or an Error says what is
+ * not.
+ */
+export function decode(text: string, columns: ArrayBuffer): Report {
+  try {
+    return read(text, columns);
+  } catch (error) {
+    if (!(error instanceof Damaged)) throw error;
+    throw new Error(`The data of this page are damaged: ${error.message}. Make it again with 'piolet report'.`);
+  }
 }
 
 function bytesOf(id: string): Uint8Array {
@@ -76,87 +330,24 @@ function inflate(bytes: Uint8Array): Promise<ArrayBuffer> {
   return new Response(stream).arrayBuffer();
 }
 
-/** What a report must look like for the views to trust it. Texts and numbers that are shown only are not looked at. */
-function damaged(what: string): never {
-  throw new Error(`The data of this page are damaged: ${what}. Make it again with 'piolet report'.`);
-}
-
-const isObject = (value: unknown): value is Record<string, any> => typeof value === "object" && value !== null && !Array.isArray(value);
-
-function objects(value: unknown, what: string): Record<string, any>[] {
-  if (!Array.isArray(value) || !value.every(isObject)) damaged(what);
-  return value;
-}
-
-/** Rows of texts and numbers, each of at least `width` of them. */
-function rows(value: unknown, width: number, what: string): void {
-  if (!Array.isArray(value) || !value.every((row) => Array.isArray(row) && row.length >= width && row.every((cell) => cell === null || typeof cell !== "object"))) damaged(what);
-}
-
-function column(buffer: ArrayBuffer, place: unknown): Column {
-  if (!Array.isArray(place) || place.length < 3 || !place.every(Number.isSafeInteger)) damaged("the place of a column");
-  const [at, count, width] = place as ColumnPlace;
-  if ((width !== 4 && width !== 8) || at < 0 || count < 0 || at % width !== 0 || at + count * width > buffer.byteLength) damaged("a column ends behind the data");
-  return width === 4 ? new Uint32Array(buffer, at, count) : new Float64Array(buffer, at, count);
-}
-
-function checkSet(set: Record<string, any>, columns: ArrayBuffer): void {
-  rows(set.params, 2, "the parameters of a set");
-  rows(set.hints, 3, "the hints of a set");
-  rows(set.times, 3, "the times of a set");
-  rows(set.errors, 3, "the errors of a set");
-  if (!Array.isArray(set.warnings)) damaged("the warnings of a set");
-  for (const series of objects(set.series, "the series of a set")) {
-    if (!series.sums) damaged("a series without numbers");
-    for (const name of ["sums", "least", "most"]) if (series[name]) series[name] = column(columns, series[name]);
-  }
-}
-
-/** The report of a page, out of its JSON and its columns. Whatever these are, it is whole, or an Error says what is not. */
-export function decode(text: string, columns: ArrayBuffer): Report {
-  let report: any;
-  try {
-    report = JSON.parse(text);
-  } catch {
-    damaged("they are no JSON");
-  }
-  if (!isObject(report)) damaged("they are no report");
-  report.blocks = [];
-  for (const file of objects(report.files, "the list of files")) {
-    if (typeof file.path !== "string" || !Array.isArray(file.warnings) || !isObject(file.derived) || !Object.values(file.derived).every(isObject)) damaged("a file");
-    for (const block of objects(file.blocks, "the blocks of a file")) {
-      block.file = file;
-      report.blocks.push(block);
-      rows(block.inputs, 2, "the input of a block");
-      rows(block.facts, 2, "the facts of a block");
-      for (const set of objects(block.sets, "the sets of a block")) {
-        set.block = block;
-        checkSet(set, columns);
-      }
-    }
-  }
-  for (const model of objects(report.models, "the list of models")) {
-    objects(model.files, "the files of a model");
-    objects(model.phases, "the phases of a model");
-    if (!isObject(model.points)) damaged("the accesses of a model");
-    for (const name of Object.keys(model.points)) model.points[name] = column(columns, model.points[name]);
-  }
-  return report as Report;
-}
-
 export async function load(): Promise<Report> {
   const [text, columns] = await Promise.all([inflate(bytesOf("piolet-json")), inflate(bytesOf("piolet-columns"))]);
   return decode(new TextDecoder().decode(text), columns);
 }
 
-function valueOf(pairs: Pair[], key: string): string | undefined {
-  return pairs.find((pair) => pair[0] === key)?.[1];
-}
+// ---- looking things up ----
+
+const valueOf = (pairs: [string, string][], key: string): string | undefined =>
+  pairs.find((item) => item[0] === key)?.[1];
 
 export const fact = (block: Block, key: string): string | undefined => valueOf(block.facts, key);
+
+/** The level of the intervals of a block; 0.1.0 did not name it, and meant 95. */
+export const intervalPercent = (block: Block): string => fact(block, "interval_percent") ?? "95";
 export const input = (block: Block, key: string): string | undefined => valueOf(block.inputs, key);
 export const param = (set: ParameterSet, key: string): string | undefined => valueOf(set.params, key);
-export const facts = (block: Block, key: string): string[] => block.facts.filter((pair) => pair[0] === key).map((pair) => pair[1]);
+export const facts = (block: Block, key: string): string[] =>
+  block.facts.filter((item) => item[0] === key).map((item) => item[1]);
 
 /** A parameter as a number; NaN: there is none. */
 export function number(set: ParameterSet, key: string): number {
@@ -164,18 +355,28 @@ export function number(set: ParameterSet, key: string): number {
   return text === undefined || text === "" ? NaN : Number(text);
 }
 
-export const blocksOf = (report: Report, name: string): Block[] => report.blocks.filter((block) => block.class === name);
-
-/** The last part of a path. */
-export const baseName = (path: string): string => path.replace(/.*\//, "");
-
-/** What tells a file from the others on this page: its base name, or its path where two have the same. */
-export function fileLabel(report: Report, file: ResultFile): string {
-  const name = baseName(file.path);
-  return report.files.filter((other) => baseName(other.path) === name).length > 1 ? file.path : name;
+/** A parameter as a number where it is one. */
+export function cellOf(set: ParameterSet, key: string): string | number | undefined {
+  return Number.isFinite(number(set, key)) ? number(set, key) : param(set, key);
 }
 
-/** JSON of a tool, for each file that has it. */
-export function derived(report: Report, tool: string): { file: ResultFile; result: any }[] {
-  return report.files.filter((file) => file.derived[tool] && !file.derived[tool].trouble).map((file) => ({ file, result: file.derived[tool] }));
+/** Times of the slowest rank, by name. */
+export function slowest(set: ParameterSet): Map<string, number> {
+  const most = new Map<string, number>();
+  for (const [, key, ns] of set.times) most.set(key, Math.max(most.get(key) ?? 0, ns));
+  return most;
+}
+
+/** The values in the order in which they come first. */
+export const distinct = <T>(values: Iterable<T>): T[] => [...new Set(values)];
+
+export function groupBy<T>(values: Iterable<T>, key: (value: T) => string): Map<string, T[]> {
+  const groups = new Map<string, T[]>();
+  for (const value of values) {
+    const name = key(value);
+    const group = groups.get(name);
+    if (group) group.push(value);
+    else groups.set(name, [value]);
+  }
+  return groups;
 }

@@ -18,21 +18,38 @@ export function add(element: Element, children: Child): void {
   else if (children !== null && children !== undefined && children !== false) element.append(String(children));
 }
 
-export function h<K extends keyof HTMLElementTagNameMap>(tag: K, attributes: Attributes = {}, ...children: Child[]): HTMLElementTagNameMap[K] {
+export function h<K extends keyof HTMLElementTagNameMap>(
+  tag: K,
+  attributes: Attributes = {},
+  ...children: Child[]
+): HTMLElementTagNameMap[K] {
   const element = document.createElement(tag);
   fill(element, attributes, children);
   return element;
 }
 
-export function svg<K extends keyof SVGElementTagNameMap>(tag: K, attributes: Attributes = {}, ...children: Child[]): SVGElementTagNameMap[K] {
+export function svg<K extends keyof SVGElementTagNameMap>(
+  tag: K,
+  attributes: Attributes = {},
+  ...children: Child[]
+): SVGElementTagNameMap[K] {
   const element = document.createElementNS("http://www.w3.org/2000/svg", tag);
   fill(element, attributes, children);
   return element;
 }
 
 /** A labelled list of choices; `change` gets the index of the chosen one. */
-export function chooser(label: string, options: string[], chosen: number, change: (index: number) => void): HTMLLabelElement {
-  const select = h("select", {}, options.map((text, i) => h("option", { value: i, selected: i === chosen }, text)));
+export function chooser(
+  label: string,
+  options: string[],
+  chosen: number,
+  change: (index: number) => void,
+): HTMLLabelElement {
+  const select = h(
+    "select",
+    {},
+    options.map((text, i) => h("option", { value: i, selected: i === chosen }, text)),
+  );
   select.addEventListener("change", () => change(select.selectedIndex));
   return h("label", { class: "control" }, h("span", {}, label), select);
 }

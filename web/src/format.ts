@@ -16,7 +16,12 @@ function grouped(value: number): string {
   return Math.abs(value) < 10_000 ? String(value) : value.toLocaleString("en-US").replaceAll(",", "\u202f");
 }
 
-const TIMES: [number, string][] = [[1e9, "s"], [1e6, "ms"], [1e3, "µs"], [1, "ns"]];
+const TIMES: [number, string][] = [
+  [1e9, "s"],
+  [1e6, "ms"],
+  [1e3, "µs"],
+  [1, "ns"],
+];
 
 export function time(ns: number, significant = 3): string {
   if (!Number.isFinite(ns)) return "–";
@@ -26,8 +31,21 @@ export function time(ns: number, significant = 3): string {
   return `${digits(ns / size, significant)} ${unit}`;
 }
 
-const DECIMAL: [number, string][] = [[1e15, "PB"], [1e12, "TB"], [1e9, "GB"], [1e6, "MB"], [1e3, "kB"], [1, "B"]];
-const BINARY: [number, string][] = [[2 ** 50, "PiB"], [2 ** 40, "TiB"], [2 ** 30, "GiB"], [2 ** 20, "MiB"], [2 ** 10, "KiB"]];
+const DECIMAL: [number, string][] = [
+  [1e15, "PB"],
+  [1e12, "TB"],
+  [1e9, "GB"],
+  [1e6, "MB"],
+  [1e3, "kB"],
+  [1, "B"],
+];
+const BINARY: [number, string][] = [
+  [2 ** 50, "PiB"],
+  [2 ** 40, "TiB"],
+  [2 ** 30, "GiB"],
+  [2 ** 20, "MiB"],
+  [2 ** 10, "KiB"],
+];
 
 /** Whole powers of 1024 in their units, others in decimal ones. */
 export function bytes(value: number, significant = 3): string {
@@ -46,10 +64,39 @@ export function rate(value: number): string {
   return value >= 10_000 ? `${digits(value / 1000)} GB/s` : `${digits(value)} MB/s`;
 }
 
-export const percent = (part: number): string => (Number.isFinite(part) ? `${digits(100 * part, Math.abs(part) >= 1 ? 3 : 2)} %` : "–");
+export const percent = (part: number): string =>
+  Number.isFinite(part) ? `${digits(100 * part, Math.abs(part) >= 1 ? 3 : 2)} %` : "–";
 
 export const plural = (count: number, word: string): string => `${grouped(count)} ${word}${count === 1 ? "" : "s"}`;
 
 export function instant(text: string | undefined): string {
   return (text ?? "").replace("T", " ").replace(/:\d\dZ$/, " UTC");
+}
+
+/** For the ticks of an axis: 1.5M, 20k. */
+export function short(value: number): string {
+  const size = Math.abs(value);
+  const [unit, letter]: [number, string] =
+    size >= 1e9 ? [1e9, "G"] : size >= 1e6 ? [1e6, "M"] : size >= 1e4 ? [1e3, "k"] : [1, ""];
+  return `${Number(digits(value / unit, 3).replaceAll("\u202f", ""))}${letter}`;
+}
+
+/** A value with its unit as benchmarks write it, in the unit in which it is short. */
+export function measure(value: number, unit: string): string {
+  switch (unit) {
+    case "ns":
+      return time(value);
+    case "s":
+      return time(value * 1e9);
+    case "B":
+    case "bytes":
+      return bytes(value);
+    case "MB/s":
+      return rate(value);
+    case "B/s":
+    case "bytes/s":
+      return rate(value / 1e6);
+    default:
+      return Number.isFinite(value) ? `${digits(value, 4)}${unit ? ` ${unit}` : ""}` : "–";
+  }
 }

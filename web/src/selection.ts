@@ -1,37 +1,48 @@
 // Which series is looked at, and which region of it: shared by the views of raw times and of distributions.
-import { type Block, fileLabel, param, type ParameterSet, type Report, type Series } from "./data";
-import { chooser, h } from "./dom";
+import { classOf } from "./classes";
+import { type Block, distinct, number, param, type ParameterSet, type Report, type Series } from "./data";
+import { add, chooser, h } from "./dom";
 import { bytes } from "./format";
+import { caption, fileLabel, joined, operationName } from "./origin";
 import type { Region } from "./stats";
 
-export interface Choice { label: string; set: ParameterSet; key: string; series: Series[]; count: number }
-
-/** Each operation of each set that has times of single operations. */
-export function choices(report: Report): Choice[] {
-  const list: Choice[] = [];
-  for (const block of report.blocks) {
-    if (block.class === "Beff" || block.class === "Prediction") continue;
-    for (const set of block.sets) {
-      const timed = set.series.filter((series) => series.unit === "ns" && series.count > 0 && param(set, "kind") !== "device");
-      for (const key of new Set(timed.map((series) => series.key))) {
-        const series = timed.filter((s) => s.key === key).sort((a, b) => a.rank - b.rank);
-        list.push({ set, key, series, count: Math.max(...series.map((s) => s.count)), label: labelOf(report, block, set, key) });
-      }
-    }
-  }
-  return list;
+export interface Choice {
+  label: string;
+  set: ParameterSet;
+  key: string;
+  series: Series[];
+  count: number;
 }
 
-const NAMES: Record<string, string> = { w: "write", r: "read", u: "update", t: "task" };
+/** Each operation of each set that has times of single operations. */
+function choices(report: Report): Choice[] {
+  const sets = report.blocks.filter((block) => !classOf(block)?.noRawTimes).flatMap((block) => block.sets);
+  return sets.filter((set) => param(set, "kind") !== "device").flatMap((set) => choicesOf(report, set));
+}
+
+function choicesOf(report: Report, set: ParameterSet): Choice[] {
+  const timed = set.series.filter((series) => series.unit === "ns" && series.count > 0);
+  return distinct(timed.map((series) => series.key)).map((key) => {
+    const series = timed.filter((s) => s.key === key).sort((a, b) => a.rank - b.rank);
+    const count = Math.max(...series.map((s) => s.count));
+    return { set, key, series, count, label: labelOf(report, set.block, set, key) };
+  });
+}
 
 function labelOf(report: Report, block: Block, set: ParameterSet, key: string): string {
-  const size = (name: string) => { const value = Number(param(set, name)); return value > 0 ? bytes(value) : ""; };
+  const size = (name: string) => (number(set, name) > 0 ? bytes(number(set, name)) : "");
+  const access = param(set, "access");
   const parts = [
-    block.testname, NAMES[key] ?? key, size("filesize_bytes") && `file ${size("filesize_bytes")}`, size("blocksize_bytes") && `block ${size("blocksize_bytes")}`,
-    size("request_bytes") && block.class === "Peak" ? `${param(set, "access") ?? ""} ${size("request_bytes")}` : "",
-    param(set, "phase") ? `phase ${param(set, "phase")}` : "", `set ${set.set}`,
-  ].filter(Boolean);
-  return `${fileLabel(report, block.file)}: ${parts.join(", ")}`;
+    block.testname,
+    operationName(key),
+    size("filesize_bytes") && `file ${size("filesize_bytes")}`,
+    size("blocksize_bytes") && `block ${size("blocksize_bytes")}`,
+    access && size("request_bytes") && `${access} ${size("request_bytes")}`,
+    param(set, "phase") && `phase ${param(set, "phase")}`,
+    param(set, "method") && param(set, "pattern") && `${param(set, "method")}, pattern ${param(set, "pattern")}`,
+    `set ${set.set}`,
+  ];
+  return `${fileLabel(report, block.file)}: ${joined(parts)}`;
 }
 
 class Selection {
@@ -59,8 +70,16 @@ class Selection {
     return Math.max(1, ...this.shown.map((choice) => choice.count));
   }
 
-  choose(index: number): void { this.chosen = index; this.reset(); this.tell(); }
-  compare(index: number): void { this.compared = index; this.reset(); this.tell(); }
+  choose(index: number): void {
+    this.chosen = index;
+    this.reset();
+    this.tell();
+  }
+  compare(index: number): void {
+    this.compared = index;
+    this.reset();
+    this.tell();
+  }
 
   select(from: number, to: number): void {
     const last = this.count - 1;
@@ -69,9 +88,15 @@ class Selection {
     this.tell();
   }
 
-  reset(): void { this.region = { from: 0, to: this.all?.length ? this.count - 1 : 0 }; }
-  listen(listener: () => void): void { this.listeners.push(listener); }
-  private tell(): void { for (const listener of this.listeners) listener(); }
+  reset(): void {
+    this.region = { from: 0, to: this.all?.length ? this.count - 1 : 0 };
+  }
+  listen(listener: () => void): void {
+    this.listeners.push(listener);
+  }
+  private tell(): void {
+    for (const listener of this.listeners) listener();
+  }
 }
 
 export const selection = new Selection();
@@ -85,8 +110,17 @@ export function selectionControls(report: Report): HTMLElement {
     box.replaceChildren(
       chooser("series", labels, selection.chosen, (i) => selection.choose(i)),
       chooser("beside", ["nothing", ...labels], selection.compared + 1, (i) => selection.compare(i - 1)),
-      regionInput("from operation", () => selection.region.from, (value) => selection.select(value, selection.region.to)),
-      regionInput("to", () => selection.region.to, (value) => selection.select(selection.region.from, value)));
+      regionInput(
+        "from operation",
+        () => selection.region.from,
+        (value) => selection.select(value, selection.region.to),
+      ),
+      regionInput(
+        "to",
+        () => selection.region.to,
+        (value) => selection.select(selection.region.from, value),
+      ),
+    );
   };
   selection.listen(draw);
   draw();
@@ -97,4 +131,24 @@ function regionInput(label: string, get: () => number, set: (value: number) => v
   const input = h("input", { type: "number", min: 0, max: selection.count - 1, value: get(), inputmode: "numeric" });
   input.addEventListener("change", () => set(Number(input.value)));
   return h("label", { class: "control" }, h("span", {}, label), input);
+}
+
+/** A caption that follows the choice. */
+export function regionCaption(text: () => string): HTMLElement {
+  const place = h("span", {});
+  const tell = () => {
+    const sets = selection.shown.map((choice) => choice.set);
+    place.replaceChildren();
+    add(
+      place,
+      caption(
+        text(),
+        sets.map((set) => set.block),
+        sets,
+      ),
+    );
+  };
+  selection.listen(tell);
+  tell();
+  return place;
 }

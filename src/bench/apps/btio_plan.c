@@ -1,5 +1,5 @@
 /* Classes, cells and requests of BT-IO. */
-#include "bench/apps/btio_plan.h"
+#include "bench/apps/btio.h"
 
 #include "base/rng.h"
 
@@ -14,7 +14,7 @@ const struct btio_class BTIO_CLASSES[] = {
 
 /* ---- the plan ---- */
 
-static int64_t square_root(int ranks)
+static int64_t btio_square_root(int ranks)
 {
     int64_t q = 1;
     while ((q + 1) * (q + 1) <= ranks)
@@ -22,7 +22,7 @@ static int64_t square_root(int ranks)
     return q;
 }
 
-static pl_status check_ranks(const struct btio_class *class, int ranks, int64_t q, struct pl_error *error)
+static pl_status btio_check_ranks(const struct btio_class *class, int ranks, int64_t q, struct pl_error *error)
 {
     const int64_t most = class->size / BTIO_CELL_LEAST;
     if (q * q != ranks && q < most)
@@ -37,7 +37,8 @@ static pl_status check_ranks(const struct btio_class *class, int ranks, int64_t 
     return PL_OK;
 }
 
-static pl_status make_dist(const struct btio_class *class, int ranks, piolet_dist **ret_dist, struct pl_error *error)
+static pl_status btio_make_dist(const struct btio_class *class, int ranks, piolet_dist **ret_dist,
+                                struct pl_error *error)
 {
     const struct piolet_dist_spec spec = {.kind = PIOLET_DIST_MULTIPARTITION};
     const struct piolet_dist_shape shape = {.dims = 3, .size = {class->size, class->size, class->size}, .procs = ranks};
@@ -50,18 +51,24 @@ static pl_status make_dist(const struct btio_class *class, int ranks, piolet_dis
 pl_status btio_plan_make(const struct btio_options *options, int ranks, struct btio_plan *ret_plan,
                          struct pl_error *error)
 {
-    const int64_t q = square_root(ranks), dumps = options->class->steps / BTIO_INTERVAL;
-    if (check_ranks(options->class, ranks, q, error) != PL_OK)
+    const int64_t q = btio_square_root(ranks), dumps = options->class->steps / BTIO_INTERVAL;
+    if (btio_check_ranks(options->class, ranks, q, error) != PL_OK)
         return error->status;
     if (options->dumps > dumps)
         return pl_fail(error, PL_E_USAGE,
                        "--dumps: class %s has %lld time steps and a dump every %d; allowed: 1 to %lld",
                        options->class->name, (long long)options->class->steps, BTIO_INTERVAL, (long long)dumps);
+    const int64_t side = (options->class->size + q - 1) / q;
+    if (options->subtype == BTIO_EPIO && options->method == BTIO_POSIX &&
+        side * side * side * BTIO_POINT_BYTES > BTIO_RECORD_MOST)
+        return pl_fail(error, PL_E_USAGE,
+                       "--iomethod posix: a cell has more than %d bytes, the most of a record; allowed: more ranks, or "
+                       "--iomethod mpi",
+                       BTIO_RECORD_MOST);
     piolet_dist *dist;
-    if (make_dist(options->class, ranks, &dist, error) != PL_OK)
+    if (btio_make_dist(options->class, ranks, &dist, error) != PL_OK)
         return error->status;
-    *ret_plan = (struct btio_plan){
-        .options = *options, .ranks = ranks, .cells = q, .cell_max = (options->class->size + q - 1) / q, .dist = dist};
+    *ret_plan = (struct btio_plan){.options = *options, .ranks = ranks, .cells = q, .cell_max = side, .dist = dist};
     ret_plan->options.dumps = options->dumps ? options->dumps : dumps;
     return PL_OK;
 }
@@ -70,6 +77,11 @@ void btio_plan_clear(struct btio_plan *plan)
 {
     piolet_dist_free(plan->dist);
     plan->dist = NULL;
+}
+
+bool btio_plan_is_records(const struct btio_plan *plan)
+{
+    return plan->options.subtype == BTIO_EPIO && plan->options.method == BTIO_POSIX;
 }
 
 /* ---- cells ---- */
@@ -105,9 +117,14 @@ int64_t btio_plan_requests(const struct btio_plan *plan, int rank)
     return lines;
 }
 
+int64_t btio_plan_side(const struct btio_plan *plan)
+{
+    return plan->options.class->size / plan->cells + 1 + 2 * BTIO_GHOST;
+}
+
 int64_t btio_plan_buffer_bytes(const struct btio_plan *plan)
 {
-    const int64_t side = plan->cell_max + 2 * BTIO_GHOST;
+    const int64_t side = btio_plan_side(plan);
     return plan->cells * side * side * side * BTIO_POINT_BYTES;
 }
 
@@ -136,11 +153,14 @@ struct apps_cost btio_plan_cost(const struct btio_plan *plan)
         requests += mine;
         most = mine > most ? mine : most;
     }
-    const int series = 1 + plan->options.reads + (btio_plan_even_bytes(plan) == 0);
-    return (struct apps_cost){.file_bytes = bytes,
+    const int timed = 1 + plan->options.reads; /* series; where requests differ, one more has their sizes */
+    const int64_t sizes = btio_plan_even_bytes(plan) == 0 ? most * (int64_t)sizeof(double) : 0;
+    const int64_t marks = btio_plan_is_records(plan) ? requests * BTIO_MARK_BYTES : 0;
+    return (struct apps_cost){.file_bytes = bytes + marks,
                               .write_bytes = bytes,
                               .read_bytes = plan->options.reads ? bytes : 0,
-                              .memory_bytes = btio_plan_buffer_bytes(plan) + most * series * (int64_t)sizeof(double),
+                              .memory_bytes = btio_plan_buffer_bytes(plan) + btio_comm_bytes(plan) +
+                                              most * timed * SAMPLE_OPERATION_BYTES + sizes,
                               .write_requests = requests,
                               .read_requests = plan->options.reads ? requests : 0};
 }
@@ -152,7 +172,7 @@ void btio_walk_begin(struct btio_walk *walk, const struct btio_plan *plan, int r
     *walk = (struct btio_walk){.plan = plan, .rank = rank, .dump = dump, .at = btio_plan_cell(plan, rank, 0)};
 }
 
-static bool next_full(struct btio_walk *walk, struct btio_request *ret_request)
+static bool btio_next_full(struct btio_walk *walk, struct btio_request *ret_request)
 {
     const int64_t points = btio_plan_points(walk->plan, walk->rank);
     *ret_request = (struct btio_request){.offset = walk->dump * points, .bytes = points * BTIO_POINT_BYTES};
@@ -160,13 +180,13 @@ static bool next_full(struct btio_walk *walk, struct btio_request *ret_request)
     return true;
 }
 
-static void next_cell(struct btio_walk *walk)
+static void btio_next_cell(struct btio_walk *walk)
 {
     if (++walk->cell < walk->plan->cells)
         walk->at = btio_plan_cell(walk->plan, walk->rank, walk->cell);
 }
 
-static bool next_line(struct btio_walk *walk, struct btio_request *ret_request)
+static bool btio_next_line(struct btio_walk *walk, struct btio_request *ret_request)
 {
     const struct btio_cell *at = &walk->at;
     const int64_t size = walk->plan->options.class->size;
@@ -181,19 +201,22 @@ static bool next_line(struct btio_walk *walk, struct btio_request *ret_request)
     if (++walk->row[1] < at->size[2])
         return true;
     walk->row[1] = 0;
-    next_cell(walk);
+    btio_next_cell(walk);
     return true;
 }
 
-static bool next_own(struct btio_walk *walk, struct btio_request *ret_request)
+static bool btio_next_own(struct btio_walk *walk, struct btio_request *ret_request)
 {
     const struct btio_cell *at = &walk->at;
     const int64_t before = walk->dump * btio_plan_points(walk->plan, walk->rank) * BTIO_POINT_BYTES;
-    *ret_request = (struct btio_request){.offset = before + walk->behind,
+    const int64_t marks = btio_plan_is_records(walk->plan)
+                              ? (walk->dump * walk->plan->cells + walk->cell) * BTIO_MARK_BYTES
+                              : 0;
+    *ret_request = (struct btio_request){.offset = before + walk->behind + marks,
                                          .bytes = at->size[0] * at->size[1] * at->size[2] * BTIO_POINT_BYTES,
                                          .cell = walk->cell};
     walk->behind += ret_request->bytes;
-    next_cell(walk);
+    btio_next_cell(walk);
     return true;
 }
 
@@ -203,11 +226,11 @@ bool btio_walk_next(struct btio_walk *walk, struct btio_request *ret_request)
         return false;
     switch (walk->plan->options.subtype) {
     case BTIO_FULL:
-        return next_full(walk, ret_request);
+        return btio_next_full(walk, ret_request);
     case BTIO_SIMPLE:
-        return next_line(walk, ret_request);
+        return btio_next_line(walk, ret_request);
     default:
-        return next_own(walk, ret_request);
+        return btio_next_own(walk, ret_request);
     }
 }
 

@@ -36,4 +36,38 @@ int64_t iot_data_check(enum iot_check check, const double *wanted, const double 
 
 enum iot_check iot_check_named(const char *name);
 
+/* A pseudo-random order of 0 … n-1 in closed form: no list, every number once, the same for the same seed. */
+
+struct iot_order {
+    int64_t count;
+    uint64_t seed;
+    int half_bits; /* a Feistel network of two halves of so many bits covers [0, count) */
+};
+
+struct iot_order iot_order_make(int64_t count, uint64_t seed);
+
+/* The number at place `index` of the order. */
+int64_t iot_order_at(const struct iot_order *order, int64_t index);
+
+/* The computation that singleI and multipleI put between start and end of an I/O: matrix times vector. */
+
+struct iot_task {
+    int order;       /* n: the matrix is n × n */
+    int repetitions; /* products in one task */
+    double *matrix;  /* owned, with the vectors behind it */
+    double *vector;
+    double *product;
+    uint64_t round;
+};
+
+int64_t iot_task_memory(int order);
+pl_status iot_task_init(struct iot_task *task, int order, int repetitions, struct pl_error *error);
+void iot_task_clear(struct iot_task *task);
+
+/* Back to the first vector: the same sequence of results follows. */
+void iot_task_reset(struct iot_task *task);
+
+/* One task. The result depends on all tasks since the reset; it is the same on every call sequence. */
+double iot_task_run(struct iot_task *task);
+
 #endif

@@ -1,7 +1,6 @@
 /* gatherscat2D: what matrix2D does, in the old way: the parts are gathered on one process, which writes; it reads, and
  * scatters (IOT-23). gather, write, read and scatter are timed apart; same keywords and same file as matrix2D. */
-#include "bench/iot/iot_course.h"
-#include "bench/iot/iot_file.h"
+#include "bench/iot/iot.h"
 #include "bench/iot/iot_matrix.h"
 
 #include <errno.h>
@@ -84,8 +83,8 @@ static pl_status gatherscat_gather_coll(void *test, struct pl_error *error)
 }
 
 /* Judges a transfer of the whole matrix. */
-static pl_status moved_whole(const struct gatherscat *g, const char *doing, int code, MPI_Status *moved,
-                             struct pl_error *error)
+static pl_status gatherscat_moved_whole(const struct gatherscat *g, const char *doing, int code, MPI_Status *moved,
+                                        struct pl_error *error)
 {
     const struct iot_run *run = g->run;
     const int wanted = (int)(run->set.file_bytes / 8);
@@ -105,7 +104,7 @@ static pl_status gatherscat_write(void *test, struct pl_error *error)
     MPI_Status moved;
     const int count = (int)(g->run->set.file_bytes / 8);
     const int code = MPI_File_write_at(g->file, 0, g->whole, count, MPI_DOUBLE, &moved);
-    return moved_whole(g, "writing", code, &moved, error);
+    return gatherscat_moved_whole(g, "writing", code, &moved, error);
 }
 
 static pl_status gatherscat_sync(void *test, struct pl_error *error)
@@ -130,7 +129,7 @@ static pl_status gatherscat_read(void *test, struct pl_error *error)
     MPI_Status moved;
     const int count = (int)(g->run->set.file_bytes / 8);
     const int code = MPI_File_read_at(g->file, 0, g->whole, count, MPI_DOUBLE, &moved);
-    return moved_whole(g, "reading", code, &moved, error);
+    return gatherscat_moved_whole(g, "reading", code, &moved, error);
 }
 
 static pl_status gatherscat_scatter_coll(void *test, struct pl_error *error)
@@ -189,34 +188,32 @@ static pl_status gatherscat_run_coll(struct iot_run *run, struct pl_error *error
 }
 
 /* Pure: one process moves the whole matrix with one call, and displacements of a gather count in int. */
-static pl_status gatherscat_check(const struct spec *spec, const struct spec_block *block, int nprocs,
+static pl_status gatherscat_check(const struct iot_spec *spec, const struct iot_block *block, int nprocs,
                                   int64_t *ret_sets, struct pl_error *error)
 {
     pl_status status = matrix_check(spec, block, nprocs, ret_sets, error);
     for (int64_t i = 0; status == PL_OK && i < *ret_sets; i++) {
         const struct piolet_dist_shape shape = matrix_shape(block, nprocs, i);
         if (shape.size[0] * shape.size[1] > INT_MAX)
-            status = spec_fail(spec, block, "xsize", error,
-                               "%lld x %lld elements are more than one process can gather; allowed: up to 2147483647",
-                               (long long)shape.size[0], (long long)shape.size[1]);
+            status = iot_spec_fail(
+                spec, block, "xsize", error,
+                "%lld x %lld elements are more than one process can gather; allowed: up to 2147483647",
+                (long long)shape.size[0], (long long)shape.size[1]);
     }
     return status;
 }
 
-static void gatherscat_describe(const struct spec_block *block, int nprocs, int64_t index, struct iot_set *ret_set)
+static void gatherscat_describe(const struct iot_block *block, int nprocs, int64_t index, struct iot_set *ret_set)
 {
     matrix_describe(block, nprocs, index, ret_set);
     ret_set->memory_alone_bytes = ret_set->file_bytes;
 }
 
-extern const struct iot_test iot_test_gatherscat2D;
-const struct iot_test iot_test_gatherscat2D = {
-    .spec = {.class_name = "Kernel",
-             .name = "gatherscat2D",
-             .keywords = (const struct spec_keyword *const[]){IOT_COMMON, MATRIX_SIZES_2D, MATRIX_GRIDS_2D, NULL}},
+IOT_TEST(gatherscat2D) = {
+    .name = "gatherscat2D",
+    .also = "gatherScat2D",
+    .keywords = (const struct option_row *const[]){IOT_COMMON, MATRIX_SIZES_2D, MATRIX_GRIDS_2D, NULL},
     .summary = "a matrix gathered on one process that writes it; read there, and scattered",
     .access = "one rank",
-    .check = gatherscat_check,
-    .describe = gatherscat_describe,
-    .run_coll = gatherscat_run_coll,
+    IOT_TEST_CALLS(gatherscat),
 };

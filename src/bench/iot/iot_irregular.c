@@ -1,28 +1,174 @@
-/* irregular: nodes and elements of an unstructured mesh, written and read in global order through indexed filetypes
- * (IOT-27).
- *
- * The file has four sections: the nodes' coordinates (3 doubles each), the elements' nodes (4 int64 each), and the
- * fields of nodes and of elements (doubles, field after field). Each is in the order of global numbers, byte for byte
- * as one process would write it, whoever owns what. One call moves a rank's share of a section; its view lists the
- * pieces.
- *
- * write_… and read_… are the times of these calls, write and read their sums; view_time is that of building filetypes
- * and setting views. At the end every rank reads all nodes of its elements, also those that others own: ghost. */
+/* irregular: nodes and elements of an unstructured mesh, through indexed filetypes. */
 #include "bench/iot/iot_irregular.h"
-#include "bench/iot/iot_course.h"
-#include "bench/iot/iot_file.h"
+
+#include "base/units.h"
+#include "bench/iot/iot.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* ---- keywords and sizes; pure ---- */
+
+#define CELLS(axis_name)                                                                                               \
+    {                                                                                                                  \
+        .name = axis_name, .type = OPTION_INTS, .flags = OPTION_REQUIRED, .min = 1, .max = 1e9,                        \
+        .help = "cells of the mesh along this axis, each cut into 6 tetrahedra"                                        \
+    }
+
+const struct option_row IRREGULAR_KEYWORDS[] = {
+    IOT_COUNT("numsizes", "numproblemsizes", "meshes to run, from the start of the lists"),
+    CELLS("xsize"),
+    CELLS("ysize"),
+    CELLS("zsize"),
+    {.name = "collective",
+     .type = OPTION_FLAG,
+     .flags = OPTION_REQUIRED,
+     .help = "collective calls, or independent ones"},
+    {.name = "nodefields",
+     .type = OPTION_INT,
+     .initial = "1",
+     .min = 0,
+     .max = 1000,
+     .help = "fields of one double for each node"},
+    {.name = "elemfields",
+     .type = OPTION_INT,
+     .initial = "1",
+     .min = 0,
+     .max = 1000,
+     .help = "fields of one double for each element"},
+    {.name = "window",
+     .type = OPTION_INT,
+     .initial = "4096",
+     .min = 1,
+     .max = 1e15,
+     .help = "nodes and elements are numbered at random within windows of so many; 1 leaves them in order"},
+    {0},
+};
+
+static const char *const SIZE_NAMES[3] = {"xsize", "ysize", "zsize"};
+
+static void irregular_cells_of(const struct iot_block *block, int64_t index, int64_t ret_cells[3])
+{
+    const int64_t sizes = (int64_t)iot_spec_number(block, "numsizes");
+    for (int d = 0; d < 3; d++)
+        ret_cells[d] = (int64_t)iot_spec_find(block, SIZE_NAMES[d])->numbers[index % sizes];
+}
+
+struct iot_mesh irregular_mesh(const struct iot_block *block, uint64_t seed, int nprocs, int64_t index)
+{
+    int64_t cells[3];
+    irregular_cells_of(block, index, cells);
+    return iot_mesh_make(cells, (int64_t)iot_spec_number(block, "window"), seed, nprocs);
+}
+
+static double irregular_node_bytes(const struct iot_block *block)
+{
+    return IRREGULAR_NUMBER_BYTES * (3 + iot_spec_number(block, "nodefields"));
+}
+
+static double irregular_element_bytes(const struct iot_block *block)
+{
+    return IRREGULAR_NUMBER_BYTES * (4 + iot_spec_number(block, "elemfields"));
+}
+
+static pl_status irregular_check_size(const struct iot_spec *spec, const struct iot_block *block, int nprocs,
+                                      int64_t index, struct pl_error *error)
+{
+    int64_t cells[3];
+    irregular_cells_of(block, index, cells);
+    double count = 1, nodes = 1;
+    for (int d = 0; d < 3; d++) {
+        count *= (double)cells[d];
+        nodes *= (double)cells[d] + 1;
+    }
+    const double bytes = nodes * irregular_node_bytes(block) +
+                         IOT_MESH_TETRAHEDRA * count * irregular_element_bytes(block);
+    if (bytes >= 0x1p62)
+        return iot_spec_fail(spec, block, "xsize", error,
+                             "a mesh of %lld x %lld x %lld cells makes a file of %.3g bytes; allowed: less than %.3g",
+                             (long long)cells[0], (long long)cells[1], (long long)cells[2], bytes, 0x1p62);
+    int64_t most_elements, most_nodes;
+    const struct iot_mesh mesh = irregular_mesh(block, 0, nprocs, index);
+    iot_mesh_most(&mesh, &most_elements, &most_nodes);
+    if (most_elements > INT_MAX || most_nodes > INT_MAX)
+        return iot_spec_fail(
+            spec, block, "xsize", error,
+            "a mesh of %lld x %lld x %lld cells gives one of %d processes up to %lld elements; allowed: up "
+            "to %d, as far as MPI counts, so fewer cells or more processes",
+            (long long)cells[0], (long long)cells[1], (long long)cells[2], nprocs, (long long)most_elements, INT_MAX);
+    return PL_OK;
+}
+
+pl_status irregular_check(const struct iot_spec *spec, const struct iot_block *block, int nprocs, int64_t *ret_sets,
+                          struct pl_error *error)
+{
+    pl_status status = PL_OK;
+    for (int d = 0; d < 3 && status == PL_OK; d++)
+        status = iot_check_list(spec, block, "numsizes", SIZE_NAMES[d], error);
+    const int64_t sizes = (int64_t)iot_spec_number(block, "numsizes");
+    for (int64_t i = 0; i < sizes && status == PL_OK; i++)
+        status = irregular_check_size(spec, block, nprocs, i, error);
+    if (status == PL_OK)
+        status = iot_check_phases(spec, block, error);
+    *ret_sets = sizes * (int64_t)iot_spec_number(block, "repeat");
+    return status;
+}
+
+/* Of the rank that has most: owners of cells, lists and what sorting them takes, the largest section, and the pieces of
+ * a filetype, which MPI keeps in about two forms besides ours. */
+static int64_t irregular_memory_of(const struct iot_block *block, const struct iot_mesh *mesh)
+{
+    enum { ITEM = sizeof(struct iot_mesh_item), PIECE = 12 + 2 * 16 };
+    int64_t elements, nodes;
+    iot_mesh_most(mesh, &elements, &nodes);
+    const int64_t node_fields = (int64_t)iot_spec_number(block, "nodefields");
+    const int64_t element_fields = (int64_t)iot_spec_number(block, "elemfields");
+    const int64_t of_nodes = nodes * (node_fields > 3 ? node_fields : 3);
+    const int64_t of_elements = elements * (element_fields > 4 ? element_fields : 4);
+    return elements * (2 * ITEM + PIECE + 1) + nodes * 2 * ITEM +
+           IRREGULAR_NUMBER_BYTES * (of_nodes > of_elements ? of_nodes : of_elements);
+}
+
+void irregular_describe(const struct iot_block *block, int nprocs, int64_t index, struct iot_set *ret_set)
+{
+    const struct iot_mesh mesh = irregular_mesh(block, 0, nprocs, index);
+    const int64_t bytes = mesh.nodes * (int64_t)irregular_node_bytes(block) +
+                          mesh.elements * (int64_t)irregular_element_bytes(block);
+    char text[UNITS_TEXT_MAX];
+    *ret_set = (struct iot_set){
+        .file_bytes = bytes, .mean_bytes = (double)bytes, .memory_bytes = irregular_memory_of(block, &mesh)};
+    iot_set_phases(block, ret_set);
+    snprintf(ret_set->label, sizeof ret_set->label, "%lld x %lld x %lld cells, file %s", (long long)mesh.cells[0],
+             (long long)mesh.cells[1], (long long)mesh.cells[2], units_bytes(bytes, text));
+}
+
+void irregular_note_params(struct iot_run *run, const struct iot_mesh *mesh)
+{
+    static const char *const proc_names[3] = {"xproc", "yproc", "zproc"};
+    for (int d = 0; d < 3; d++)
+        iot_param(run, SIZE_NAMES[d], "%lld", (long long)mesh->cells[d]);
+    for (int d = 0; d < 3; d++)
+        iot_param(run, proc_names[d], "%d", mesh->grid[d]);
+    iot_param(run, "nodes", "%lld", (long long)mesh->nodes);
+    iot_param(run, "elements", "%lld", (long long)mesh->elements);
+    iot_param(run, "nodefields", "%g", iot_spec_number(run->block, "nodefields"));
+    iot_param(run, "elemfields", "%g", iot_spec_number(run->block, "elemfields"));
+    iot_param(run, "window", "%lld", (long long)mesh->window);
+    iot_param(run, "filesize_bytes", "%lld", (long long)run->set.file_bytes);
+    iot_param(run, "collective", "%s", iot_spec_text(run->block, "collective"));
+}
+
+/* ---- the run ---- */
 
 /* ---- the calls that are measured ---- */
 
 enum pass { WRITE, READ, GHOST };
 
-static int transfer_coll(const struct irregular *k, bool collective, enum pass pass, int count, MPI_Datatype type,
-                         MPI_Status *ret_moved)
+static int irregular_transfer_coll(const struct irregular *k, bool collective, enum pass pass, int count,
+                                   MPI_Datatype type, MPI_Status *ret_moved)
 {
     if (pass == WRITE)
         return collective ? MPI_File_write_at_all(k->file, 0, k->buffer, count, type, ret_moved)
@@ -31,8 +177,8 @@ static int transfer_coll(const struct irregular *k, bool collective, enum pass p
                       : MPI_File_read_at(k->file, 0, k->buffer, count, type, ret_moved);
 }
 
-static pl_status judge(const struct irregular *k, const struct irregular_section *s, const char *doing, int code,
-                       const MPI_Status *moved, struct pl_error *error)
+static pl_status irregular_judge(const struct irregular *k, const struct irregular_section *s, const char *doing,
+                                 int code, const MPI_Status *moved, struct pl_error *error)
 {
     const int64_t wanted = s->mine->count * s->fields * s->numbers;
     MPI_Count count = 0;
@@ -49,60 +195,61 @@ static pl_status judge(const struct irregular *k, const struct irregular_section
 }
 
 /* Moves the buffer. Whatever fails on the way, every rank comes to every meeting: with nothing, if need be. */
-static pl_status move_coll(struct irregular *k, const struct irregular_section *s, enum pass pass, double *ret_seconds,
-                           struct pl_error *error)
+static pl_status irregular_move_coll(struct irregular *k, const struct irregular_section *s, enum pass pass,
+                                     double ret_span[2], struct pl_error *error)
 {
     struct irregular_view view = {MPI_DATATYPE_NULL, MPI_DATATYPE_NULL};
     pl_status status = irregular_view_coll(k, s, &view, error);
     const bool has = status == PL_OK && s->mine->count > 0;
     MPI_Status moved;
     MPI_Barrier(k->run->comm); /* no section pays for the one before */
-    const double begin = MPI_Wtime();
-    const int code = transfer_coll(k, s->collective, pass, has ? s->fields : 0, has ? view.memtype : s->etype, &moved);
-    *ret_seconds = MPI_Wtime() - begin;
+    ret_span[0] = MPI_Wtime();
+    const int code = irregular_transfer_coll(k, s->collective, pass, has ? s->fields : 0, has ? view.memtype : s->etype,
+                                             &moved);
+    ret_span[1] = MPI_Wtime();
     if (status == PL_OK)
-        status = judge(k, s, pass == WRITE ? "writing" : "reading", code, &moved, error);
+        status = irregular_judge(k, s, pass == WRITE ? "writing" : "reading", code, &moved, error);
     irregular_view_clear(&view);
     return status;
 }
 
-static pl_status write_section_coll(struct irregular *k, const struct irregular_section *s, double *ret_seconds,
-                                    struct pl_error *error)
+static pl_status irregular_write_section_coll(struct irregular *k, const struct irregular_section *s,
+                                              double ret_span[2], struct pl_error *error)
 {
     irregular_fill(k, s);
-    return move_coll(k, s, WRITE, ret_seconds, error);
+    return irregular_move_coll(k, s, WRITE, ret_span, error);
 }
 
-static pl_status read_section_coll(struct irregular *k, const struct irregular_section *s, double *ret_seconds,
-                                   struct pl_error *error)
+static pl_status irregular_read_section_coll(struct irregular *k, const struct irregular_section *s, double ret_span[2],
+                                             struct pl_error *error)
 {
     const int64_t bytes = s->mine->count * s->fields * s->numbers * IRREGULAR_NUMBER_BYTES;
     memset(k->buffer, 0xff, (size_t)bytes); /* no number of ours */
-    const pl_status status = move_coll(k, s, READ, ret_seconds, error);
+    const pl_status status = irregular_move_coll(k, s, READ, ret_span, error);
     return status == PL_OK ? irregular_verify(k, s, error) : status;
 }
 
 /* Through the file, section by section; the first failure is the one to report. GHOST reads the sections of nodes. */
-static pl_status pass_coll(struct irregular *k, enum pass pass, const char *key, struct pl_error *error)
+static pl_status irregular_pass_coll(struct irregular *k, enum pass pass, const char *key, struct pl_error *error)
 {
     pl_status status = PL_OK;
-    double total_s = 0, seconds = 0;
+    samples_time(&k->run->samples, key, 0);
     for (int i = 0; i < IRREGULAR_SECTIONS; i += pass == GHOST ? 2 : 1) {
         const struct irregular_section s = pass == GHOST ? irregular_ghost_of(k, i) : k->sections[i];
         struct pl_error section_error;
+        double span[2] = {0, 0};
         if (s.fields == 0)
             continue;
-        const pl_status done = pass == WRITE ? write_section_coll(k, &s, &seconds, &section_error)
-                                             : read_section_coll(k, &s, &seconds, &section_error);
+        const pl_status done = pass == WRITE ? irregular_write_section_coll(k, &s, span, &section_error)
+                                             : irregular_read_section_coll(k, &s, span, &section_error);
         if (pass != GHOST)
-            samples_time(&k->run->samples, pass == WRITE ? s.write_key : s.read_key, seconds);
-        total_s += seconds;
+            samples_span(&k->run->samples, pass == WRITE ? s.write_key : s.read_key, span[0], span[1]);
+        samples_piece(&k->run->samples, key, span[0], span[1]);
         if (status == PL_OK && done != PL_OK) {
             status = done;
             *error = section_error;
         }
     }
-    samples_time(&k->run->samples, key, total_s);
     return status;
 }
 
@@ -129,7 +276,7 @@ static pl_status irregular_prepare(void *test, struct pl_error *error)
     return PL_OK;
 }
 
-static void note_spread_coll(struct iot_run *run, const char *key, int64_t value)
+static void irregular_note_spread_coll(struct iot_run *run, const char *key, int64_t value)
 {
     int64_t low = 0, high = 0, sum = 0;
     char name[64];
@@ -150,19 +297,19 @@ static pl_status irregular_note_coll(void *test, struct pl_error *error)
     struct irregular *k = test;
     (void)error;
     const struct irregular_section ghost = irregular_ghost_of(k, 0);
-    note_spread_coll(k->run, "owned_nodes", k->part.nodes.count);
-    note_spread_coll(k->run, "owned_elements", k->part.elements.count);
-    note_spread_coll(k->run, "ghost_nodes", k->part.touched.count - k->part.nodes.count);
-    note_spread_coll(k->run, "node_runs", irregular_runs(&k->sections[0], NULL, NULL));
-    note_spread_coll(k->run, "element_runs", irregular_runs(&k->sections[1], NULL, NULL));
-    note_spread_coll(k->run, "ghost_runs", irregular_runs(&ghost, NULL, NULL));
+    irregular_note_spread_coll(k->run, "owned_nodes", k->part.nodes.count);
+    irregular_note_spread_coll(k->run, "owned_elements", k->part.elements.count);
+    irregular_note_spread_coll(k->run, "ghost_nodes", k->part.touched.count - k->part.nodes.count);
+    irregular_note_spread_coll(k->run, "node_runs", irregular_runs(&k->sections[0], NULL, NULL));
+    irregular_note_spread_coll(k->run, "element_runs", irregular_runs(&k->sections[1], NULL, NULL));
+    irregular_note_spread_coll(k->run, "ghost_runs", irregular_runs(&ghost, NULL, NULL));
     const int64_t mine = k->part.touched.count * (3 + k->sections[2].fields) * IRREGULAR_NUMBER_BYTES;
     int64_t all = 0;
     MPI_Reduce(&mine, &all, 1, MPI_INT64_T, MPI_SUM, 0, k->run->comm);
     iot_param(k->run, "ghost_bytes", "%lld", (long long)all);
     iot_param(k->run, "ghost_collective", "%s", ghost.collective ? "true" : "false");
     if (ghost.collective != k->sections[0].collective)
-        iot_warn(k->run, "ghost nodes are read by independent calls: this Open MPI returns wrong data where collective "
+        iot_warn(k->run, "ghost nodes are read by independent calls: this OMPIO returns wrong data where collective "
                          "reads overlap (fixed in 4.1.5)");
     return PL_OK;
 }
@@ -186,7 +333,7 @@ static pl_status irregular_preallocate_coll(void *test, struct pl_error *error)
 
 static pl_status irregular_write_coll(void *test, struct pl_error *error)
 {
-    return pass_coll(test, WRITE, "write", error);
+    return irregular_pass_coll(test, WRITE, "write", error);
 }
 
 static pl_status irregular_sync_coll(void *test, struct pl_error *error)
@@ -197,12 +344,12 @@ static pl_status irregular_sync_coll(void *test, struct pl_error *error)
 
 static pl_status irregular_read_coll(void *test, struct pl_error *error)
 {
-    return pass_coll(test, READ, "read", error);
+    return irregular_pass_coll(test, READ, "read", error);
 }
 
 static pl_status irregular_ghost_coll(void *test, struct pl_error *error)
 {
-    return pass_coll(test, GHOST, "ghost", error);
+    return irregular_pass_coll(test, GHOST, "ghost", error);
 }
 
 static pl_status irregular_close_coll(void *test, struct pl_error *error)
@@ -229,7 +376,7 @@ static pl_status irregular_run_coll(struct iot_run *run, struct pl_error *error,
 {
     struct irregular k = {.run = run,
                           .mesh = irregular_mesh(run->block, run->seed, run->nprocs, run->index),
-                          .check = iot_check_named(spec_text(run->block, "check")),
+                          .check = iot_check_named(iot_spec_text(run->block, "check")),
                           .file = MPI_FILE_NULL};
     irregular_lay_out(&k);
     irregular_note_params(run, &k.mesh);
@@ -240,13 +387,9 @@ static pl_status irregular_run_coll(struct iot_run *run, struct pl_error *error,
     return status;
 }
 
-extern const struct iot_test iot_test_irregular;
-const struct iot_test iot_test_irregular = {
-    .spec = {.class_name = "Kernel",
-             .name = "irregular",
-             .keywords = (const struct spec_keyword *const[]){IOT_COMMON, IRREGULAR_KEYWORDS, NULL}},
+IOT_TEST(irregular) = {
+    .name = "irregular",
+    .keywords = (const struct option_row *const[]){IOT_COMMON, IRREGULAR_KEYWORDS, NULL},
     .summary = "nodes and elements of an unstructured mesh, through indexed filetypes",
-    .check = irregular_check,
-    .describe = irregular_describe,
-    .run_coll = irregular_run_coll,
+    IOT_TEST_CALLS(irregular),
 };

@@ -46,15 +46,15 @@ struct irregular {
 
 /* ---- plan; pure ---- */
 
-extern const struct spec_keyword IRREGULAR_KEYWORDS[];
+extern const struct option_row IRREGULAR_KEYWORDS[];
 
 /* For struct iot_test. */
-pl_status irregular_check(const struct spec *spec, const struct spec_block *block, int nprocs, int64_t *ret_sets,
+pl_status irregular_check(const struct iot_spec *spec, const struct iot_block *block, int nprocs, int64_t *ret_sets,
                           struct pl_error *error);
-void irregular_describe(const struct spec_block *block, int nprocs, int64_t index, struct iot_set *ret_set);
+void irregular_describe(const struct iot_block *block, int nprocs, int64_t index, struct iot_set *ret_set);
 
 /* The mesh of set `index`. */
-struct iot_mesh irregular_mesh(const struct spec_block *block, uint64_t seed, int nprocs, int64_t index);
+struct iot_mesh irregular_mesh(const struct iot_block *block, uint64_t seed, int nprocs, int64_t index);
 void irregular_note_params(struct iot_run *run, const struct iot_mesh *mesh);
 
 /* ---- sections ---- */

@@ -8,10 +8,42 @@
 
 #include "bench/iot/iot.h"
 #include "bench/iot/iot_data.h"
-#include "bench/iot/iot_layout.h"
-#include "bench/iot/iot_task.h"
+#include <stdbool.h>
+#include <stdint.h>
 
-struct lowlevel_steps;
+/* Which rank owns which part of the test file. Pure, closed form: any block's place in constant time.
+ *
+ * Block k of B covers the bytes [edge(k), edge(k+1)), with edge(k) = k·b + jitter(k). Without `fuzzy` the jitter is 0.
+ * With it, every inner edge moves by up to ± F·b/2, so that lengths scatter around b within ± F·b and still fill the
+ * file exactly, and no rank needs to know the blocks before its own. */
+
+struct iot_layout {
+    int64_t blocks;     /* B, of the whole file */
+    int64_t blocksize;  /* b, bytes, a multiple of 8 */
+    int64_t tail_bytes; /* asked for and left out */
+    int nprocs;
+    bool segmented; /* a rank's blocks side by side; else block j of rank r is file block j·P + r */
+    double fuzzy;   /* F in [0, 1) */
+    uint64_t seed;  /* of the jitter */
+};
+
+struct iot_extent {
+    int64_t offset; /* bytes */
+    int64_t length;
+};
+
+/* A block larger than the file is cut to the file; a tail shorter than a block is left out. */
+struct iot_layout iot_layout_make(int64_t filesize, int64_t blocksize, int nprocs);
+
+/* Blocks of one rank, and of the rank that has most. */
+int64_t iot_layout_count(const struct iot_layout *layout, int rank);
+int64_t iot_layout_rounds(const struct iot_layout *layout);
+
+/* Block j of a rank. */
+struct iot_extent iot_layout_block(const struct iot_layout *layout, int rank, int64_t j);
+
+/* No block is longer. */
+int64_t iot_layout_longest(const struct iot_layout *layout);
 
 struct lowlevel {
     struct iot_run *run;
@@ -43,25 +75,28 @@ struct lowlevel_steps {
 };
 
 /* For struct iot_test. */
-extern const struct spec_keyword LOWLEVEL_KEYWORDS[];    /* of all low-level tests */
-extern const struct spec_keyword LOWLEVEL_COLLECTIVE[];  /* collective, layout */
-extern const struct spec_keyword LOWLEVEL_INTERLEAVED[]; /* tasklength, cycles */
-pl_status lowlevel_check(const struct spec *spec, const struct spec_block *block, int nprocs, int64_t *ret_sets,
+extern const struct option_row LOWLEVEL_KEYWORDS[];   /* of all low-level tests */
+extern const struct option_row LOWLEVEL_COLLECTIVE[]; /* collective, layout */
+extern const struct option_row LOWLEVEL_COLLECTIVE_OR_NOT[];
+extern const struct option_row LOWLEVEL_INTERLEAVED[]; /* tasklength, cycles */
+pl_status lowlevel_check(const struct iot_spec *spec, const struct iot_block *block, int nprocs, int64_t *ret_sets,
                          struct pl_error *error);
-void lowlevel_describe(const struct spec_block *block, int nprocs, int64_t index, struct iot_set *ret_set);
+void lowlevel_describe(const struct iot_block *block, int nprocs, int64_t index, struct iot_set *ret_set);
 
-/* The course of one parameter set. */
-pl_status lowlevel_run_coll(struct iot_run *run, const struct lowlevel_steps *steps, struct pl_error *error,
-                            struct coll_verdict *ret_verdict);
+/* The course of one parameter set, by the test's steps. */
+pl_status lowlevel_run_coll(struct iot_run *run, struct pl_error *error, struct coll_verdict *ret_verdict);
 
 /* The layout of set `index`, with the sizes really used. */
-struct iot_layout lowlevel_layout(const struct spec_block *block, int nprocs, int64_t index);
+struct iot_layout lowlevel_layout(const struct iot_block *block, int nprocs, int64_t index);
 
 /* Steps on an MPI file. */
 pl_status lowlevel_mpi_open_coll(struct lowlevel *low, struct pl_error *error);
 pl_status lowlevel_mpi_preallocate_coll(struct lowlevel *low, struct pl_error *error);
 pl_status lowlevel_mpi_sync_coll(struct lowlevel *low, struct pl_error *error);
 pl_status lowlevel_mpi_close_coll(struct lowlevel *low, struct pl_error *error);
+#define LOWLEVEL_MPI_STEPS                                                                                             \
+    .open = lowlevel_mpi_open_coll, .preallocate = lowlevel_mpi_preallocate_coll, .sync = lowlevel_mpi_sync_coll,      \
+    .close = lowlevel_mpi_close_coll
 
 /* ---- inside the loops: no allocation, no printing, no communication ---- */
 

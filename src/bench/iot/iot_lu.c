@@ -21,12 +21,12 @@ extern void openblas_set_num_threads(int threads) __attribute__((weak));
  * which one rank does while the others wait, longer. */
 enum { PANEL_BEST = 128 };
 
-static int64_t least(int64_t a, int64_t b)
+static int64_t lu_least(int64_t a, int64_t b)
 {
     return a < b ? a : b;
 }
 
-static int64_t divide_up(int64_t a, int64_t b)
+static int64_t lu_divide_up(int64_t a, int64_t b)
 {
     return (a + b - 1) / b;
 }
@@ -34,45 +34,45 @@ static int64_t divide_up(int64_t a, int64_t b)
 /* ---- panels and slabs ---- */
 
 /* Columns besides those of the slab: the panel applied and a rank's share of the next. */
-static int64_t passing_columns(int64_t panel, int64_t nprocs)
+static int64_t lu_passing_columns(int64_t panel, int64_t nprocs)
 {
-    return panel + divide_up(panel, nprocs);
+    return panel + lu_divide_up(panel, nprocs);
 }
 
 int64_t lu_least_bytes(int64_t n, int64_t nprocs, int64_t panel)
 {
-    panel = panel > 0 ? least(panel, n) : 1;
-    return 8 * n * (panel + passing_columns(panel, nprocs));
+    panel = panel > 0 ? lu_least(panel, n) : 1;
+    return 8 * n * (panel + lu_passing_columns(panel, nprocs));
 }
 
 /* An eighth of the memory for the panel that is applied. */
-static int64_t choose_panel(int64_t n, int64_t nprocs, int64_t columns)
+static int64_t lu_choose_panel(int64_t n, int64_t nprocs, int64_t columns)
 {
-    int64_t panel = least(PANEL_BEST, columns / 8);
-    panel = least(panel, divide_up(n, nprocs));
-    panel = least(panel, LU_PANEL_BYTES_MAX / (8 * n));
+    int64_t panel = lu_least(PANEL_BEST, columns / 8);
+    panel = lu_least(panel, lu_divide_up(n, nprocs));
+    panel = lu_least(panel, LU_PANEL_BYTES_MAX / (8 * n));
     return panel > 0 ? panel : 1;
 }
 
 struct lu_plan lu_plan_make(int64_t n, int64_t nprocs, int64_t memory_bytes, int64_t panel)
 {
     const int64_t columns = memory_bytes / (8 * n); /* that fit in a rank's memory */
-    panel = panel > 0 ? least(panel, n) : choose_panel(n, nprocs, columns);
-    struct lu_plan plan = {.n = n, .panel = panel, .panels = divide_up(n, panel), .nprocs = nprocs};
-    const int64_t room = columns - passing_columns(panel, nprocs);
-    plan.held = least(room > 0 ? room / panel : 0, divide_up(plan.panels, nprocs));
-    plan.slabs = plan.held > 0 ? divide_up(plan.panels, plan.held * nprocs) : 0;
+    panel = panel > 0 ? lu_least(panel, n) : lu_choose_panel(n, nprocs, columns);
+    struct lu_plan plan = {.n = n, .panel = panel, .panels = lu_divide_up(n, panel), .nprocs = nprocs};
+    const int64_t room = columns - lu_passing_columns(panel, nprocs);
+    plan.held = lu_least(room > 0 ? room / panel : 0, lu_divide_up(plan.panels, nprocs));
+    plan.slabs = plan.held > 0 ? lu_divide_up(plan.panels, plan.held * nprocs) : 0;
     return plan;
 }
 
 int64_t lu_plan_bytes(const struct lu_plan *plan)
 {
-    return 8 * plan->n * (plan->held * plan->panel + passing_columns(plan->panel, plan->nprocs));
+    return 8 * plan->n * (plan->held * plan->panel + lu_passing_columns(plan->panel, plan->nprocs));
 }
 
 int64_t lu_slab_first(const struct lu_plan *plan, int64_t slab)
 {
-    return least(slab * plan->held * plan->nprocs, plan->panels);
+    return lu_least(slab * plan->held * plan->nprocs, plan->panels);
 }
 
 int64_t lu_panel_at(const struct lu_plan *plan, int64_t slab, int64_t i, int64_t rank)
@@ -87,7 +87,7 @@ int64_t lu_top(const struct lu_plan *plan, int64_t k)
 
 int64_t lu_width(const struct lu_plan *plan, int64_t k)
 {
-    return least(plan->panel, plan->n - lu_top(plan, k));
+    return lu_least(plan->panel, plan->n - lu_top(plan, k));
 }
 
 int64_t lu_streamed_panels(const struct lu_plan *plan)
@@ -152,8 +152,8 @@ int lu_factor(double *panel, int height, int width, int ld, int *pivots)
     return info;
 }
 
-static void subtract_product(int m, int n, int k, const double *a, int lda, const double *b, int ldb, double *c,
-                             int ldc)
+static void lu_subtract_product(int m, int n, int k, const double *a, int lda, const double *b, int ldb, double *c,
+                                int ldc)
 {
     const double minus_one = -1, one = 1;
     if (m > 0 && n > 0)
@@ -166,7 +166,7 @@ void lu_apply(const double *panel, int height, int width, const int *pivots, dou
     const int first = 1, step = 1;
     dlaswp_(&count, columns, &ld, &first, &width, pivots, &step);
     dtrsm_("L", "L", "N", "U", &width, &count, &one, panel, &height, columns, &ld);
-    subtract_product(height - width, count, width, panel + width, height, columns, ld, columns + width, ld);
+    lu_subtract_product(height - width, count, width, panel + width, height, columns, ld, columns + width, ld);
 }
 
 void lu_back(const double *panel, int n, int top, int width, double *x)
@@ -174,7 +174,7 @@ void lu_back(const double *panel, int n, int top, int width, double *x)
     const double one = 1;
     const int count = 1;
     dtrsm_("L", "U", "N", "N", &width, &count, &one, panel + top, &n, x + top, &n);
-    subtract_product(top, count, width, panel, n, x + top, n, x, n);
+    lu_subtract_product(top, count, width, panel, n, x + top, n, x, n);
 }
 
 void lu_one_thread(void)

@@ -12,19 +12,19 @@
 
 enum { MATRIX_DIMS_MAX = 3 };
 
-extern const struct spec_keyword MATRIX_SIZES_2D[]; /* numsizes, xsize, ysize */
-extern const struct spec_keyword MATRIX_SIZES_3D[];
-extern const struct spec_keyword MATRIX_GRIDS_2D[]; /* numprocgrids, xproc, yproc */
-extern const struct spec_keyword MATRIX_GRIDS_3D[];
-extern const struct spec_keyword MATRIX_ACCESS[]; /* collective, distribution */
+extern const struct option_row MATRIX_SIZES_2D[]; /* numsizes, xsize, ysize */
+extern const struct option_row MATRIX_SIZES_3D[];
+extern const struct option_row MATRIX_GRIDS_2D[]; /* numprocgrids, xproc, yproc */
+extern const struct option_row MATRIX_GRIDS_3D[];
+extern const struct option_row MATRIX_ACCESS[]; /* collective, distribution */
 
 /* For struct iot_test. */
-pl_status matrix_check(const struct spec *spec, const struct spec_block *block, int nprocs, int64_t *ret_sets,
+pl_status matrix_check(const struct iot_spec *spec, const struct iot_block *block, int nprocs, int64_t *ret_sets,
                        struct pl_error *error);
-void matrix_describe(const struct spec_block *block, int nprocs, int64_t index, struct iot_set *ret_set);
+void matrix_describe(const struct iot_block *block, int nprocs, int64_t index, struct iot_set *ret_set);
 
 /* Array and process grid of set `index`. */
-struct piolet_dist_shape matrix_shape(const struct spec_block *block, int nprocs, int64_t index);
+struct piolet_dist_shape matrix_shape(const struct iot_block *block, int nprocs, int64_t index);
 
 /* The distribution `text` of that array, or with text NULL the block's own. */
 pl_status matrix_dist(const struct iot_run *run, const char *text, piolet_dist **ret_dist, struct pl_error *error);

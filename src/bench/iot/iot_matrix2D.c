@@ -1,11 +1,9 @@
-/* matrix2D: a distributed matrix is written and read, each process moving its part with one call (IOT-20).
- *
- * write and read are the times of that call on each rank. The file holds the matrix in column order, as one process
- * would write it, so that it can be read with another grid or another number of processes (`phases read`). */
-#include "bench/iot/iot_course.h"
-#include "bench/iot/iot_file.h"
+/* matrix2D, matrix3D: a distributed array, each process moving its part with one call. */
+#include "bench/iot/iot.h"
+
 #include "bench/iot/iot_matrix.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,7 +15,7 @@ struct matrix {
     int64_t count;
 };
 
-static pl_status matrix_prepare(void *test, struct pl_error *error)
+static pl_status matrix2D_matrix_prepare(void *test, struct pl_error *error)
 {
     struct matrix *matrix = test;
     pl_status status = iot_check_memory(matrix->run, error);
@@ -28,12 +26,12 @@ static pl_status matrix_prepare(void *test, struct pl_error *error)
     return status;
 }
 
-static pl_status matrix_clear(void *test, struct pl_error *error)
+static pl_status matrix2D_matrix_clear(void *test, struct pl_error *error)
 {
     return iot_clear_file(((struct matrix *)test)->run, error);
 }
 
-static pl_status matrix_open_coll(void *test, struct pl_error *error)
+static pl_status matrix2D_matrix_open_coll(void *test, struct pl_error *error)
 {
     struct matrix *matrix = test;
     pl_status status = iot_file_open_coll(matrix->run, matrix->run->comm, &matrix->view.file, error);
@@ -42,25 +40,25 @@ static pl_status matrix_open_coll(void *test, struct pl_error *error)
     return status;
 }
 
-static pl_status matrix_preallocate_coll(void *test, struct pl_error *error)
+static pl_status matrix2D_matrix_preallocate_coll(void *test, struct pl_error *error)
 {
     struct matrix *matrix = test;
     return iot_file_preallocate_coll(matrix->run, matrix->view.file, error);
 }
 
-static pl_status matrix_put_coll(void *test, struct pl_error *error)
+static pl_status matrix2D_matrix_put_coll(void *test, struct pl_error *error)
 {
     struct matrix *matrix = test;
     return matrix_write_coll(matrix->run, &matrix->view, matrix->part, matrix->count, error);
 }
 
-static pl_status matrix_sync_coll(void *test, struct pl_error *error)
+static pl_status matrix2D_matrix_sync_coll(void *test, struct pl_error *error)
 {
     struct matrix *matrix = test;
     return iot_file_sync_coll(matrix->run, matrix->view.file, error);
 }
 
-static pl_status matrix_forget(void *test, struct pl_error *error)
+static pl_status matrix2D_matrix_forget(void *test, struct pl_error *error)
 {
     struct matrix *matrix = test;
     (void)error;
@@ -68,35 +66,35 @@ static pl_status matrix_forget(void *test, struct pl_error *error)
     return PL_OK;
 }
 
-static pl_status matrix_get_coll(void *test, struct pl_error *error)
+static pl_status matrix2D_matrix_get_coll(void *test, struct pl_error *error)
 {
     struct matrix *matrix = test;
     return matrix_read_coll(matrix->run, &matrix->view, matrix->part, matrix->count, error);
 }
 
-static pl_status matrix_compare(void *test, struct pl_error *error)
+static pl_status matrix2D_matrix_compare(void *test, struct pl_error *error)
 {
     struct matrix *matrix = test;
     return matrix_verify(matrix->run, matrix->dist, matrix->part, "checking what was read", error);
 }
 
-static pl_status matrix_close_coll(void *test, struct pl_error *error)
+static pl_status matrix2D_matrix_close_coll(void *test, struct pl_error *error)
 {
     struct matrix *matrix = test;
     return iot_file_close_coll(matrix->run, &matrix->view.file, error);
 }
 
 static const struct iot_course MATRIX_COURSE[] = {
-    {matrix_prepare, NULL, 0},
-    {matrix_clear, NULL, IOT_ALONE},
-    {matrix_open_coll, "pre_time", IOT_OPENS},
-    {matrix_preallocate_coll, "palloc_time", IOT_WRITES},
-    {matrix_put_coll, "write", IOT_WRITES},
-    {matrix_sync_coll, "sync_time", IOT_WRITES},
-    {matrix_forget, NULL, IOT_READS},
-    {matrix_get_coll, "read", IOT_READS},
-    {matrix_compare, NULL, IOT_READS},
-    {matrix_close_coll, "post_time", IOT_CLOSES},
+    {matrix2D_matrix_prepare, NULL, 0},
+    {matrix2D_matrix_clear, NULL, IOT_ALONE},
+    {matrix2D_matrix_open_coll, "pre_time", IOT_OPENS},
+    {matrix2D_matrix_preallocate_coll, "palloc_time", IOT_WRITES},
+    {matrix2D_matrix_put_coll, "write", IOT_WRITES},
+    {matrix2D_matrix_sync_coll, "sync_time", IOT_WRITES},
+    {matrix2D_matrix_forget, NULL, IOT_READS},
+    {matrix2D_matrix_get_coll, "read", IOT_READS},
+    {matrix2D_matrix_compare, NULL, IOT_READS},
+    {matrix2D_matrix_close_coll, "post_time", IOT_CLOSES},
 };
 
 pl_status matrix_run_coll(struct iot_run *run, struct pl_error *error, struct coll_verdict *ret_verdict)
@@ -109,7 +107,7 @@ pl_status matrix_run_coll(struct iot_run *run, struct pl_error *error, struct co
     if (status == PL_OK) {
         matrix.count = piolet_dist_count(matrix.dist, run->rank);
         matrix_note(run, matrix.dist);
-        iot_param(run, "collective", "%s", spec_text(run->block, "collective"));
+        iot_param(run, "collective", "%s", iot_spec_text(run->block, "collective"));
         status = iot_course_coll(run, MATRIX_COURSE, sizeof MATRIX_COURSE / sizeof MATRIX_COURSE[0], &matrix, error,
                                  ret_verdict);
     }
@@ -119,14 +117,16 @@ pl_status matrix_run_coll(struct iot_run *run, struct pl_error *error, struct co
     return status;
 }
 
-extern const struct iot_test iot_test_matrix2D;
-const struct iot_test iot_test_matrix2D = {
-    .spec = {.class_name = "Kernel",
-             .name = "matrix2D",
-             .keywords = (const struct spec_keyword *const[]){IOT_COMMON, MATRIX_SIZES_2D, MATRIX_GRIDS_2D,
-                                                              MATRIX_ACCESS, NULL}},
+IOT_TEST(matrix2D) = {
+    .name = "matrix2D",
+    .keywords = (const struct option_row *const[]){IOT_COMMON, MATRIX_SIZES_2D, MATRIX_GRIDS_2D, MATRIX_ACCESS, NULL},
     .summary = "a distributed matrix, each process moving its part with one call",
-    .check = matrix_check,
-    .describe = matrix_describe,
-    .run_coll = matrix_run_coll,
+    IOT_TEST_CALLS(matrix),
+};
+
+IOT_TEST(matrix3D) = {
+    .name = "matrix3D",
+    .keywords = (const struct option_row *const[]){IOT_COMMON, MATRIX_SIZES_3D, MATRIX_GRIDS_3D, MATRIX_ACCESS, NULL},
+    .summary = "a distributed 3-D array, each process moving its part with one call",
+    IOT_TEST_CALLS(matrix),
 };

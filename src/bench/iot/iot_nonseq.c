@@ -4,10 +4,8 @@
  * r[j] and u[j] are the raw times of seek + read and of seek + write of a rank's j-th block and update. The file is
  * written before, in order and not timed (`write_time` tells how long all of it took); at the end all of it is read
  * again, to see that every update is there and nothing else has changed. */
-#include "bench/iot/iot_course.h"
+#include "bench/iot/iot.h"
 #include "bench/iot/iot_data.h"
-#include "bench/iot/iot_file.h"
-#include "bench/iot/iot_order.h"
 
 #include "base/rng.h"
 #include "base/units.h"
@@ -33,19 +31,19 @@ struct nonseq {
 };
 
 /* Step k of the common order belongs to rank k mod P. */
-static int64_t steps_of(const struct nonseq *n)
+static int64_t nonseq_steps_of(const struct nonseq *n)
 {
     const int64_t P = n->run->nprocs;
     return n->blocks / P + (n->run->rank < n->blocks % P);
 }
 
 /* Chosen at random, not every so many: with some numbers of ranks those would all fall to the same ones. */
-static bool is_update(const struct nonseq *n, int64_t k)
+static bool nonseq_is_update(const struct nonseq *n, int64_t k)
 {
     return iot_order_at(&n->choice, k) < n->updates;
 }
 
-static int64_t bytes_at(const struct nonseq *n, int64_t number)
+static int64_t nonseq_bytes_at(const struct nonseq *n, int64_t number)
 {
     return number * n->doubles * 8;
 }
@@ -54,7 +52,8 @@ static pl_status nonseq_prepare(void *test, struct pl_error *error)
 {
     struct nonseq *n = test;
     pl_status status = iot_check_memory(n->run, error);
-    const int64_t steps = status == PL_OK ? steps_of(n) : 0; /* the results need the same list of series everywhere */
+    const int64_t steps = status == PL_OK ? nonseq_steps_of(n)
+                                          : 0; /* the results need the same list of series everywhere */
     if (samples_add(&n->run->samples, "r", "ns", steps, &n->r, error) != PL_OK)
         status = error->status;
     if (samples_add(&n->run->samples, "u", "ns", steps, &n->u, error) != PL_OK)
@@ -87,31 +86,31 @@ static pl_status nonseq_preallocate_coll(void *test, struct pl_error *error)
     return iot_file_preallocate_coll(n->run, n->file, error);
 }
 
-static pl_status fail(const struct nonseq *n, const char *doing, int64_t number, int code, MPI_Status *moved,
-                      struct pl_error *error)
+static pl_status nonseq_fail(const struct nonseq *n, const char *doing, int64_t number, int code, MPI_Status *moved,
+                             struct pl_error *error)
 {
     if (code != MPI_SUCCESS)
         return coll_fail_mpi(error, code, "%s block %lld at byte %lld of '%s'", doing, (long long)number,
-                             (long long)bytes_at(n, number), n->run->filename);
+                             (long long)nonseq_bytes_at(n, number), n->run->filename);
     int count = 0;
     MPI_Get_count(moved, MPI_DOUBLE, &count);
     if (count == n->doubles)
         return PL_OK;
     pl_fail(error, PL_E_SYSTEM, "%s block %lld at byte %lld of '%s': only %d of %d numbers moved", doing,
-            (long long)number, (long long)bytes_at(n, number), n->run->filename, count, n->doubles);
+            (long long)number, (long long)nonseq_bytes_at(n, number), n->run->filename, count, n->doubles);
     return iot_file_note_full_disk(n->run, doing, error);
 }
 
-static pl_status verify(const struct nonseq *n, int64_t number, uint64_t generation, const char *doing,
-                        struct pl_error *error)
+static pl_status nonseq_verify(const struct nonseq *n, int64_t number, uint64_t generation, const char *doing,
+                               struct pl_error *error)
 {
-    const double *wanted = iot_data_block(&n->data, bytes_at(n, number), generation);
+    const double *wanted = iot_data_block(&n->data, nonseq_bytes_at(n, number), generation);
     const int64_t wrong = iot_data_check(n->check, wanted, n->buffer, n->doubles, (uint64_t)number);
     if (wrong < 0)
         return PL_OK;
     return pl_fail(error, PL_E_DATA,
                    "%s block %lld: number %lld (byte %lld of '%s') is %.17g, but %.17g was written (generation %d)",
-                   doing, (long long)number, (long long)wrong, (long long)(bytes_at(n, number) + wrong * 8),
+                   doing, (long long)number, (long long)wrong, (long long)(nonseq_bytes_at(n, number) + wrong * 8),
                    n->run->filename, n->buffer[wrong], wanted[wrong], (int)generation);
 }
 
@@ -121,9 +120,9 @@ static pl_status nonseq_first_write(void *test, struct pl_error *error)
     struct nonseq *n = test;
     for (int64_t k = n->run->rank; k < n->blocks; k += n->run->nprocs) {
         MPI_Status moved;
-        const int code = MPI_File_write_at(n->file, k * n->doubles, iot_data_block(&n->data, bytes_at(n, k), 0),
+        const int code = MPI_File_write_at(n->file, k * n->doubles, iot_data_block(&n->data, nonseq_bytes_at(n, k), 0),
                                            n->doubles, MPI_DOUBLE, &moved);
-        if (fail(n, "writing", k, code, &moved, error) != PL_OK)
+        if (nonseq_fail(n, "writing", k, code, &moved, error) != PL_OK)
             return error->status;
     }
     return PL_OK;
@@ -153,19 +152,19 @@ static pl_status nonseq_visit(void *test, struct pl_error *error)
         int code = MPI_File_seek(n->file, number * n->doubles, MPI_SEEK_SET);
         if (code == MPI_SUCCESS)
             code = MPI_File_read(n->file, n->buffer, n->doubles, MPI_DOUBLE, &moved);
-        n->r->values[n->r->count++] = MPI_Wtime() - told;
-        if (fail(n, "reading", number, code, &moved, error) != PL_OK ||
-            verify(n, number, 0, "checking", error) != PL_OK)
+        sample_put(n->r, n->r->count, told, MPI_Wtime());
+        if (nonseq_fail(n, "reading", number, code, &moved, error) != PL_OK ||
+            nonseq_verify(n, number, 0, "checking", error) != PL_OK)
             return error->status;
-        if (!is_update(n, k))
+        if (!nonseq_is_update(n, k))
             continue;
-        const double *changed = iot_data_block(&n->data, bytes_at(n, number), 1);
+        const double *changed = iot_data_block(&n->data, nonseq_bytes_at(n, number), 1);
         const double begin = MPI_Wtime();
         code = MPI_File_seek(n->file, number * n->doubles, MPI_SEEK_SET);
         if (code == MPI_SUCCESS)
             code = MPI_File_write(n->file, changed, n->doubles, MPI_DOUBLE, &moved);
-        n->u->values[n->u->count++] = MPI_Wtime() - begin;
-        if (fail(n, "updating", number, code, &moved, error) != PL_OK)
+        sample_put(n->u, n->u->count, begin, MPI_Wtime());
+        if (nonseq_fail(n, "updating", number, code, &moved, error) != PL_OK)
             return error->status;
     }
     return PL_OK;
@@ -180,8 +179,8 @@ static pl_status nonseq_final_check(void *test, struct pl_error *error)
         const int64_t number = iot_order_at(&n->order, k);
         MPI_Status moved;
         const int code = MPI_File_read_at(n->file, number * n->doubles, n->buffer, n->doubles, MPI_DOUBLE, &moved);
-        if (fail(n, "reading again", number, code, &moved, error) != PL_OK ||
-            verify(n, number, is_update(n, k), "checking at the end", error) != PL_OK)
+        if (nonseq_fail(n, "reading again", number, code, &moved, error) != PL_OK ||
+            nonseq_verify(n, number, nonseq_is_update(n, k), "checking at the end", error) != PL_OK)
             return error->status;
     }
     return PL_OK;
@@ -208,76 +207,89 @@ static const struct iot_course NONSEQ_COURSE[] = {
 
 /* ---- plan ---- */
 
-static const struct spec_keyword NONSEQ_KEYWORDS[] = {
-    {.name = "filesize", .type = SPEC_MB, .required = true, .min = 8e-6, .max = 1e12, .help = "size of the file"},
-    {.name = "numblocksize", .type = SPEC_INT, .required = true, .min = 1, .max = 1e6, .help = "block sizes to run"},
+static const struct option_row NONSEQ_KEYWORDS[] = {
+    {.name = "filesize",
+     .type = OPTION_MB,
+     .flags = OPTION_REQUIRED,
+     .min = 8e-6,
+     .max = 1e12,
+     .help = "size of the file"},
+    {.name = "numblocksize",
+     .type = OPTION_INT,
+     .flags = OPTION_REQUIRED,
+     .min = 1,
+     .max = 1e6,
+     .help = "block sizes to run"},
     {.name = "blocksize",
-     .type = SPEC_MB,
-     .list = true,
-     .required = true,
+     .type = OPTION_MBS,
+     .flags = OPTION_REQUIRED,
      .min = 8e-6,
      .max = 17179,
      .help = "sizes of what is read and written back"},
-    {.name = "numupdate", .type = SPEC_INT, .required = true, .min = 1, .max = 1e6, .help = "fractions to run"},
+    {.name = "numupdate",
+     .type = OPTION_INT,
+     .flags = OPTION_REQUIRED,
+     .min = 1,
+     .max = 1e6,
+     .help = "fractions to run"},
     {.name = "update_frac",
-     .type = SPEC_NUMBER,
-     .list = true,
-     .required = true,
+     .type = OPTION_NUMBERS,
+     .flags = OPTION_REQUIRED,
      .min = 0,
      .max = 1,
      .help = "fractions of the blocks read that are changed and written back"},
     {0},
 };
 
-static void sizes_of(const struct spec_block *block, int64_t index, int64_t *ret_blocks, int64_t *ret_bytes,
-                     double *ret_fraction)
+static void nonseq_sizes_of(const struct iot_block *block, int64_t index, int64_t *ret_blocks, int64_t *ret_bytes,
+                            double *ret_fraction)
 {
-    const int64_t sizes = (int64_t)spec_number(block, "numblocksize"),
-                  fractions = (int64_t)spec_number(block, "numupdate");
-    const int64_t filesize = spec_find(block, "filesize")->bytes[0];
-    int64_t bytes = spec_find(block, "blocksize")->bytes[index / fractions % sizes];
+    const int64_t sizes = (int64_t)iot_spec_number(block, "numblocksize"),
+                  fractions = (int64_t)iot_spec_number(block, "numupdate");
+    const int64_t filesize = iot_spec_find(block, "filesize")->integers[0];
+    int64_t bytes = iot_spec_find(block, "blocksize")->integers[index / fractions % sizes];
     if (bytes > filesize)
         bytes = filesize;
     *ret_bytes = bytes;
     *ret_blocks = filesize / bytes;
-    *ret_fraction = spec_find(block, "update_frac")->numbers[index % fractions];
+    *ret_fraction = iot_spec_find(block, "update_frac")->numbers[index % fractions];
 }
 
-static pl_status nonseq_check(const struct spec *spec, const struct spec_block *block, int nprocs, int64_t *ret_sets,
+static pl_status nonseq_check(const struct iot_spec *spec, const struct iot_block *block, int nprocs, int64_t *ret_sets,
                               struct pl_error *error)
 {
     (void)nprocs;
     pl_status status = iot_check_list(spec, block, "numblocksize", "blocksize", error);
     if (status == PL_OK)
         status = iot_check_list(spec, block, "numupdate", "update_frac", error);
-    *ret_sets = (int64_t)(spec_number(block, "numblocksize") * spec_number(block, "numupdate") *
-                          spec_number(block, "repeat"));
+    *ret_sets = (int64_t)(iot_spec_number(block, "numblocksize") * iot_spec_number(block, "numupdate") *
+                          iot_spec_number(block, "repeat"));
     return status;
 }
 
-static void nonseq_describe(const struct spec_block *block, int nprocs, int64_t index, struct iot_set *ret_set)
+static void nonseq_describe(const struct iot_block *block, int nprocs, int64_t index, struct iot_set *ret_set)
 {
     int64_t blocks, bytes;
     double fraction;
     char file_text[UNITS_TEXT_MAX], block_text[UNITS_TEXT_MAX];
-    sizes_of(block, index, &blocks, &bytes, &fraction);
+    nonseq_sizes_of(block, index, &blocks, &bytes, &fraction);
     const int64_t most = (blocks + nprocs - 1) / nprocs;
     *ret_set = (struct iot_set){.file_bytes = blocks * bytes,
-                                .tail_bytes = spec_find(block, "filesize")->bytes[0] - blocks * bytes,
+                                .tail_bytes = iot_spec_find(block, "filesize")->integers[0] - blocks * bytes,
                                 .write_bytes = blocks * bytes + (int64_t)((double)blocks * fraction) * bytes,
                                 .read_bytes = 2 * blocks * bytes,
                                 .mean_bytes = (double)bytes,
                                 .samples = most + (int64_t)((double)most * fraction),
-                                .memory_bytes = 16 * most + bytes + iot_data_memory(bytes)};
+                                .memory_bytes = 32 * most + bytes + iot_data_memory(bytes)};
     snprintf(ret_set->label, sizeof ret_set->label, "%s, block %s, update %g", units_bytes(blocks * bytes, file_text),
              units_bytes(bytes, block_text), fraction);
 }
 
 static pl_status nonseq_run_coll(struct iot_run *run, struct pl_error *error, struct coll_verdict *ret_verdict)
 {
-    struct nonseq n = {.run = run, .file = MPI_FILE_NULL, .check = iot_check_named(spec_text(run->block, "check"))};
+    struct nonseq n = {.run = run, .file = MPI_FILE_NULL, .check = iot_check_named(iot_spec_text(run->block, "check"))};
     int64_t bytes;
-    sizes_of(run->block, run->index, &n.blocks, &bytes, &n.fraction);
+    nonseq_sizes_of(run->block, run->index, &n.blocks, &bytes, &n.fraction);
     n.doubles = (int)(bytes / 8);
     n.order = iot_order_make(n.blocks, run->seed);
     n.choice = iot_order_make(n.blocks, rng_mix(run->seed));
@@ -294,14 +306,10 @@ static pl_status nonseq_run_coll(struct iot_run *run, struct pl_error *error, st
     return status;
 }
 
-extern const struct iot_test iot_test_nonseq;
-const struct iot_test iot_test_nonseq = {
-    .spec = {.class_name = "Kernel",
-             .name = "nonseq",
-             .keywords = (const struct spec_keyword *const[]){IOT_COMMON_BOTH_ONLY, NONSEQ_KEYWORDS, NULL}},
+IOT_TEST(nonseq) = {
+    .name = "nonseq",
+    .keywords = (const struct option_row *const[]){IOT_COMMON_BOTH_ONLY, NONSEQ_KEYWORDS, NULL},
     .summary = "blocks read in random order, a fraction of them changed and written back",
     .access = "independent",
-    .check = nonseq_check,
-    .describe = nonseq_describe,
-    .run_coll = nonseq_run_coll,
+    IOT_TEST_CALLS(nonseq),
 };

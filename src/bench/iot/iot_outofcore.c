@@ -1,37 +1,131 @@
-/* outofcore: LU decomposition with partial pivoting of a matrix larger than the memory given to it (IOT-26).
- *
- * The matrix stands in the file in column order. iot_lu.h tells the algorithm: slabs of columns, held by all ranks
- * together, past which the panels factored before are streamed from the file. Of a streamed panel every rank reads some
- * columns, and an allgather gives all of them to all: each byte leaves the file system once (P times if everyone read
- * everything), and all ranks read at a time (one of P if one read and broadcast); the messages are those of a
- * broadcast. Only the part on and below the diagonal block is read: the U above it changes nothing to the right, and
- * leaving it out saves a third of the bytes. While a panel is applied, the share of the next one is on its way
- * (`prefetch`).
- *
- * Series, for each rank: w[j] and r[j], the times of writing (when the file is filled, then when panels are finished)
- * and reading whole panels of its own; s[j] and sb[j], seconds and bytes for its share of the j-th streamed panel,
- * where only the time counts that the rank spent in MPI calls: what prefetching hid is not in it. Times of the
- * decomposition: factor = io_read + io_write + sync_time + compute + comm + check, and a little;  io_wait: the part of
- * io_read spent for streamed panels.  comm holds the waiting for ranks that are late as well.
- *
- * The result is proved twice. Every column's sum is kept in memory when it is written and compared whenever it is read:
- * a file changed behind our back, or a lost write, is named by panel and byte. And A x = b is solved with the factors
- * in the file, A being made again from the seed. */
-#include "bench/iot/iot_course.h"
-#include "bench/iot/iot_file.h"
-#include "bench/iot/iot_outofcore_panels.h"
+/* outofcore: LU decomposition of a matrix larger than the memory given to it. */
+#include "bench/iot/iot_outofcore.h"
+
+#include "base/units.h"
+#include "bench/iot/iot.h"
 
 #include <errno.h>
 #include <float.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* ---- keywords, sizes, memory; pure ---- */
+
+#define ORDER_MAX 1e6
+
+const struct option_row OUTOFCORE_KEYWORDS[] = {
+    IOT_COUNT("numsizes", "numproblemsizes", "problem sizes to run"),
+    {.name = "size",
+     .aliases = "xsize",
+     .type = OPTION_INTS,
+     .flags = OPTION_REQUIRED,
+     .min = 1,
+     .max = ORDER_MAX,
+     .help = "orders of the matrix"},
+    {.name = "memory",
+     .type = OPTION_MB,
+     .flags = OPTION_REQUIRED,
+     .min = 8e-6,
+     .max = 1e9,
+     .help = "of each process for panels of the matrix, which must not fit in that of all"},
+    {.name = "panel",
+     .type = OPTION_INT,
+     .min = 1,
+     .max = ORDER_MAX,
+     .help = "columns that are factored, streamed and applied at a time; chosen from the memory if not given"},
+    {.name = "collective", .type = OPTION_FLAG, .initial = "true", .help = "collective calls, or independent ones"},
+    {.name = "prefetch", .type = OPTION_FLAG, .initial = "true", .help = "read the next panel while one is applied"},
+    {.name = "allow_incore", .type = OPTION_FLAG, .initial = "false", .help = "also take a matrix that fits in memory"},
+    {0},
+};
+
+static int64_t outofcore_order_of(const struct iot_block *block, int64_t index)
+{
+    return (int64_t)iot_spec_find(block, "size")->numbers[index % (int64_t)iot_spec_number(block, "numsizes")];
+}
+
+static int64_t outofcore_panel_asked(const struct iot_block *block)
+{
+    return iot_spec_find(block, "panel") ? (int64_t)iot_spec_number(block, "panel") : 0;
+}
+
+int64_t outofcore_memory(const struct iot_block *block)
+{
+    return iot_spec_find(block, "memory")->integers[0];
+}
+
+struct lu_plan outofcore_plan(const struct iot_block *block, int nprocs, int64_t index)
+{
+    return lu_plan_make(outofcore_order_of(block, index), nprocs, outofcore_memory(block),
+                        outofcore_panel_asked(block));
+}
+
+static pl_status outofcore_check_order(const struct iot_spec *spec, const struct iot_block *block, int nprocs,
+                                       int64_t index, struct pl_error *error)
+{
+    const struct lu_plan plan = outofcore_plan(block, nprocs, index);
+    const int64_t matrix = 8 * plan.n * plan.n, memory = outofcore_memory(block);
+    const int64_t least = lu_least_bytes(plan.n, nprocs, outofcore_panel_asked(block));
+    if (8 * plan.n * plan.panel > LU_PANEL_BYTES_MAX)
+        return iot_spec_fail(spec, block, "panel", error,
+                             "%lld columns of %lld numbers are more than one call can move; allowed: at most %lld",
+                             (long long)plan.panel, (long long)plan.n, (long long)(LU_PANEL_BYTES_MAX / (8 * plan.n)));
+    if (plan.held == 0)
+        return iot_spec_fail(
+            spec, block, "memory", error,
+            "%.6f MB do not hold the panels that order %lld needs on each of %d processes (one kept, one "
+            "applied, a share of the next, of %lld columns); allowed: at least %.6f",
+            (double)memory * 1e-6, (long long)plan.n, nprocs, (long long)plan.panel, (double)least * 1e-6);
+    if (memory >= (matrix + nprocs - 1) / nprocs && !iot_spec_is_true(block, "allow_incore"))
+        return iot_spec_fail(
+            spec, block, "memory", error,
+            "the matrix of order %lld, %.6f MB, fits in the %.6f MB of each of %d processes; allowed: less "
+            "than %.6f, or allow_incore true",
+            (long long)plan.n, (double)matrix * 1e-6, (double)memory * 1e-6, nprocs, (double)matrix * 1e-6 / nprocs);
+    return PL_OK;
+}
+
+pl_status outofcore_check(const struct iot_spec *spec, const struct iot_block *block, int nprocs, int64_t *ret_sets,
+                          struct pl_error *error)
+{
+    const int64_t sizes = (int64_t)iot_spec_number(block, "numsizes");
+    pl_status status = iot_check_list(spec, block, "numsizes", "size", error);
+    for (int64_t i = 0; i < sizes && status == PL_OK; i++)
+        status = outofcore_check_order(spec, block, nprocs, i, error);
+    *ret_sets = sizes * (int64_t)iot_spec_number(block, "repeat");
+    return status;
+}
+
+void outofcore_describe(const struct iot_block *block, int nprocs, int64_t index, struct iot_set *ret_set)
+{
+    const struct lu_plan plan = outofcore_plan(block, nprocs, index);
+    const int64_t matrix = 8 * plan.n * plan.n, streamed = lu_streamed_panels(&plan) + 2 * plan.panels;
+    const int64_t samples = 3 * plan.held * plan.slabs + 2 * streamed;
+    int64_t lower = 0; /* read once more to solve */
+    for (int64_t k = 0; k < plan.panels; k++)
+        lower += 8 * lu_width(&plan, k) * (plan.n - lu_top(&plan, k));
+    char memory[UNITS_TEXT_MAX];
+    *ret_set = (struct iot_set){
+        .file_bytes = matrix,
+        .write_bytes = 2 * matrix,                                   /* filled, factored */
+        .read_bytes = 2 * matrix + lu_streamed_bytes(&plan) + lower, /* slabs, and whole once more to solve */
+        .mean_bytes = (double)matrix / (double)plan.panels,          /* of w and r */
+        .samples = samples,
+        .memory_bytes = lu_plan_bytes(&plan) + plan.n * (int64_t)(sizeof(int) + sizeof(struct outofcore_sums) + 3 * 8) +
+                        16 * samples};
+    snprintf(ret_set->label, sizeof ret_set->label, "n %lld, memory %s, %lld slabs", (long long)plan.n,
+             units_bytes(outofcore_memory(block), memory), (long long)plan.slabs);
+}
+
+/* ---- the run ---- */
 
 #define RESIDUAL_MAX 16.0 /* the threshold of the Linpack benchmark */
 
 /* ---- decomposition ---- */
 
-static void apply(struct outofcore *o, int64_t k)
+static void outofcore_apply(struct outofcore *o, int64_t k)
 {
     const int64_t top = lu_top(&o->plan, k);
     const int rows = (int)(o->plan.n - top), width = (int)lu_width(&o->plan, k);
@@ -46,7 +140,7 @@ static void apply(struct outofcore *o, int64_t k)
 }
 
 /* Panel k, this rank's: factored, and its lower part copied into o->panel for all. */
-static pl_status factor_own(struct outofcore *o, int64_t k, struct pl_error *error)
+static pl_status outofcore_factor_own(struct outofcore *o, int64_t k, struct pl_error *error)
 {
     const int64_t top = lu_top(&o->plan, k), rows = o->plan.n - top, width = lu_width(&o->plan, k);
     double *own = outofcore_own_panel(o, k / o->plan.nprocs % o->plan.held);
@@ -62,7 +156,7 @@ static pl_status factor_own(struct outofcore *o, int64_t k, struct pl_error *err
                    (long long)k, (long long)(top + column - 1));
 }
 
-static void share_panel_coll(struct outofcore *o, int64_t k)
+static void outofcore_share_panel_coll(struct outofcore *o, int64_t k)
 {
     const int64_t top = lu_top(&o->plan, k), width = lu_width(&o->plan, k);
     const int owner = (int)(k % o->run->nprocs);
@@ -74,30 +168,30 @@ static void share_panel_coll(struct outofcore *o, int64_t k)
 }
 
 /* The slab's own panels, one after the other: factored by the owner, applied by all to those behind it. */
-static pl_status factor_inside_coll(struct outofcore *o, struct pl_error *error)
+static pl_status outofcore_factor_inside_coll(struct outofcore *o, struct pl_error *error)
 {
     const int64_t end = lu_slab_first(&o->plan, o->slab + 1);
     for (int64_t k = lu_slab_first(&o->plan, o->slab); k < end; k++) {
-        pl_status status = k % o->run->nprocs == o->run->rank ? factor_own(o, k, error) : PL_OK;
+        pl_status status = k % o->run->nprocs == o->run->rank ? outofcore_factor_own(o, k, error) : PL_OK;
         if (!outofcore_go_on_coll(o, status))
             return status;
-        share_panel_coll(o, k);
+        outofcore_share_panel_coll(o, k);
         double since = MPI_Wtime();
-        apply(o, k);
+        outofcore_apply(o, k);
         outofcore_lap(&since, &o->spent.compute);
     }
     return PL_OK;
 }
 
-static pl_status factor_slab_coll(struct outofcore *o, struct pl_error *error)
+static pl_status outofcore_factor_slab_coll(struct outofcore *o, struct pl_error *error)
 {
     pl_status status = outofcore_read_slab_coll(o, error);
     if (!outofcore_go_on_coll(o, status))
         return status;
-    status = outofcore_stream_coll(o, lu_slab_first(&o->plan, o->slab), false, apply, error);
+    status = outofcore_stream_coll(o, lu_slab_first(&o->plan, o->slab), false, outofcore_apply, error);
     if (!outofcore_go_on_coll(o, status))
         return status;
-    status = factor_inside_coll(o, error);
+    status = outofcore_factor_inside_coll(o, error);
     if (!outofcore_go_on_coll(o, status))
         return status;
     status = outofcore_move_slab_coll(o, true, error);
@@ -113,7 +207,7 @@ static pl_status outofcore_factor_coll(void *test, struct pl_error *error)
     pl_status status = PL_OK;
     const double begin = MPI_Wtime();
     for (o->slab = 0; o->slab < o->plan.slabs; o->slab++) {
-        status = factor_slab_coll(o, error);
+        status = outofcore_factor_slab_coll(o, error);
         if (!outofcore_go_on_coll(o, status))
             break;
     }
@@ -133,7 +227,7 @@ static pl_status outofcore_factor_coll(void *test, struct pl_error *error)
 /* ---- proof ---- */
 
 /* y = A x, x NULL for ones; the columns are divided among the ranks, A is made from the seed. */
-static void multiply_coll(struct outofcore *o, const double *x, double *y)
+static void outofcore_multiply_coll(struct outofcore *o, const double *x, double *y)
 {
     const int64_t n = o->n, P = o->run->nprocs, rank = o->run->rank;
     memset(y, 0, (size_t)n * sizeof *y);
@@ -141,13 +235,13 @@ static void multiply_coll(struct outofcore *o, const double *x, double *y)
     MPI_Allreduce(MPI_IN_PLACE, y, o->n, MPI_DOUBLE, MPI_SUM, o->run->comm);
 }
 
-static void use_lower(struct outofcore *o, int64_t k)
+static void outofcore_use_lower(struct outofcore *o, int64_t k)
 {
     const int64_t top = lu_top(&o->plan, k);
     lu_apply(o->panel, (int)(o->plan.n - top), (int)lu_width(&o->plan, k), o->pivots + top, o->x + top, 1, o->n);
 }
 
-static void use_whole(struct outofcore *o, int64_t k)
+static void outofcore_use_whole(struct outofcore *o, int64_t k)
 {
     lu_back(o->panel, o->n, (int)lu_top(&o->plan, k), (int)lu_width(&o->plan, k), o->x);
 }
@@ -156,7 +250,7 @@ static pl_status outofcore_right_side_coll(void *test, struct pl_error *error)
 {
     struct outofcore *o = test;
     (void)error;
-    multiply_coll(o, NULL, o->b);
+    outofcore_multiply_coll(o, NULL, o->b);
     return PL_OK;
 }
 
@@ -165,13 +259,13 @@ static pl_status outofcore_solve_coll(void *test, struct pl_error *error)
 {
     struct outofcore *o = test;
     memcpy(o->x, o->b, (size_t)o->n * sizeof *o->x);
-    pl_status status = outofcore_stream_coll(o, o->plan.panels, false, use_lower, error);
+    pl_status status = outofcore_stream_coll(o, o->plan.panels, false, outofcore_use_lower, error);
     if (!outofcore_go_on_coll(o, status))
         return status;
-    return outofcore_stream_coll(o, o->plan.panels, true, use_whole, error);
+    return outofcore_stream_coll(o, o->plan.panels, true, outofcore_use_whole, error);
 }
 
-static double largest(const double *values, int count)
+static double outofcore_largest(const double *values, int count)
 {
     double most = 0;
     for (int i = 0; i < count; i++)
@@ -182,11 +276,12 @@ static double largest(const double *values, int count)
 static pl_status outofcore_residual_coll(void *test, struct pl_error *error)
 {
     struct outofcore *o = test;
-    multiply_coll(o, o->x, o->rest);
+    outofcore_multiply_coll(o, o->x, o->rest);
     for (int i = 0; i < o->n; i++)
         o->rest[i] -= o->b[i];
-    const double norm = largest(o->b, o->n); /* of A: no element is negative, so b = A * ones are the sums of rows */
-    const double rest = largest(o->rest, o->n), x = largest(o->x, o->n);
+    const double norm = outofcore_largest(
+        o->b, o->n); /* of A: no element is negative, so b = A * ones are the sums of rows */
+    const double rest = outofcore_largest(o->rest, o->n), x = outofcore_largest(o->x, o->n);
     const double residual = rest / (norm * x * o->n * DBL_EPSILON);
     iot_param(o->run, "residual", "%.6g", residual);
     if (residual <= RESIDUAL_MAX) /* false for a NaN as well */
@@ -199,7 +294,7 @@ static pl_status outofcore_residual_coll(void *test, struct pl_error *error)
 
 /* ---- course ---- */
 
-static pl_status add_series(struct outofcore *o, struct pl_error *error)
+static pl_status outofcore_add_series(struct outofcore *o, struct pl_error *error)
 {
     const int64_t own = o->plan.held * o->plan.slabs, streamed = lu_streamed_panels(&o->plan) + 2 * o->plan.panels;
     const struct {
@@ -220,7 +315,7 @@ static pl_status add_series(struct outofcore *o, struct pl_error *error)
     return status;
 }
 
-static pl_status take_memory(struct outofcore *o, struct pl_error *error)
+static pl_status outofcore_take_memory(struct outofcore *o, struct pl_error *error)
 {
     const size_t n = (size_t)o->plan.n, panel = (size_t)o->plan.panel, P = (size_t)o->plan.nprocs;
     const size_t columns = (panel + P - 1) / P; /* of a share */
@@ -243,10 +338,10 @@ static pl_status take_memory(struct outofcore *o, struct pl_error *error)
 static pl_status outofcore_prepare(void *test, struct pl_error *error)
 {
     struct outofcore *o = test;
-    pl_status status = add_series(o, error);
+    pl_status status = outofcore_add_series(o, error);
     if (status == PL_OK)
         status = iot_check_memory(o->run, error);
-    return status == PL_OK ? take_memory(o, error) : status;
+    return status == PL_OK ? outofcore_take_memory(o, error) : status;
 }
 
 static void outofcore_free(struct outofcore *o)
@@ -325,7 +420,7 @@ static const struct iot_course OUTOFCORE_COURSE[] = {
     {outofcore_close_coll, "post_time", IOT_CLOSES},
 };
 
-static void note_params(struct iot_run *run, const struct lu_plan *plan)
+static void outofcore_note_params(struct iot_run *run, const struct lu_plan *plan)
 {
     iot_param(run, "n", "%lld", (long long)plan->n);
     iot_param(run, "panel", "%lld", (long long)plan->panel);
@@ -335,21 +430,21 @@ static void note_params(struct iot_run *run, const struct lu_plan *plan)
     iot_param(run, "panels_bytes", "%lld", (long long)lu_plan_bytes(plan));
     iot_param(run, "filesize_bytes", "%lld", (long long)run->set.file_bytes);
     iot_param(run, "streamed_bytes", "%lld", (long long)lu_streamed_bytes(plan));
-    iot_param(run, "collective", "%s", spec_text(run->block, "collective"));
-    iot_param(run, "prefetch", "%s", spec_text(run->block, "prefetch"));
-    iot_param(run, "check", "%s", spec_text(run->block, "check"));
+    iot_param(run, "collective", "%s", iot_spec_text(run->block, "collective"));
+    iot_param(run, "prefetch", "%s", iot_spec_text(run->block, "prefetch"));
+    iot_param(run, "check", "%s", iot_spec_text(run->block, "check"));
 }
 
 static pl_status outofcore_run_coll(struct iot_run *run, struct pl_error *error, struct coll_verdict *ret_verdict)
 {
     struct outofcore o = {.run = run,
                           .plan = outofcore_plan(run->block, run->nprocs, run->index),
-                          .collective = spec_is_true(run->block, "collective"),
-                          .prefetch = spec_is_true(run->block, "prefetch"),
-                          .check = strcmp(spec_text(run->block, "check"), "none") != 0,
+                          .collective = iot_spec_is_true(run->block, "collective"),
+                          .prefetch = iot_spec_is_true(run->block, "prefetch"),
+                          .check = strcmp(iot_spec_text(run->block, "check"), "none") != 0,
                           .file = MPI_FILE_NULL};
     o.n = (int)o.plan.n;
-    note_params(run, &o.plan);
+    outofcore_note_params(run, &o.plan);
     lu_one_thread();
     const pl_status status = iot_course_coll(
         run, OUTOFCORE_COURSE, sizeof OUTOFCORE_COURSE / sizeof OUTOFCORE_COURSE[0], &o, error, ret_verdict);
@@ -357,13 +452,9 @@ static pl_status outofcore_run_coll(struct iot_run *run, struct pl_error *error,
     return status;
 }
 
-extern const struct iot_test iot_test_outofcore;
-const struct iot_test iot_test_outofcore = {
-    .spec = {.class_name = "Kernel",
-             .name = "outofcore",
-             .keywords = (const struct spec_keyword *const[]){IOT_COMMON_BOTH_ONLY, OUTOFCORE_KEYWORDS, NULL}},
+IOT_TEST(outofcore) = {
+    .name = "outofcore",
+    .keywords = (const struct option_row *const[]){IOT_COMMON_BOTH_ONLY, OUTOFCORE_KEYWORDS, NULL},
     .summary = "LU decomposition of a matrix larger than the memory given to it",
-    .check = outofcore_check,
-    .describe = outofcore_describe,
-    .run_coll = outofcore_run_coll,
+    IOT_TEST_CALLS(outofcore),
 };

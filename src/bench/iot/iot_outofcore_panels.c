@@ -1,7 +1,8 @@
 /* How the kernel outofcore moves its panels, and notices that one is not what was written. */
-#include "bench/iot/iot_outofcore_panels.h"
+#include "bench/iot/iot_outofcore.h"
 
-#include "bench/iot/iot_file.h"
+#include "bench/iot/iot.h"
+#include "lab/facts/environment.h"
 
 double *outofcore_own_panel(const struct outofcore *o, int64_t i)
 {
@@ -33,7 +34,7 @@ bool outofcore_go_on_coll(struct outofcore *o, pl_status status)
 /* ---- sums ---- */
 
 /* `column` begins at row `top` of a column of panel k: row 0, or that of the diagonal block. */
-static struct outofcore_sums sums_of(const struct outofcore *o, int64_t k, int64_t top, const double *column)
+static struct outofcore_sums panels_sums_of(const struct outofcore *o, int64_t k, int64_t top, const double *column)
 {
     const int64_t diagonal = lu_top(&o->plan, k);
     return (struct outofcore_sums){.upper = lu_sum(column, diagonal - top),
@@ -44,16 +45,16 @@ void outofcore_note_sums(struct outofcore *o, int64_t k, const double *panel)
 {
     double since = MPI_Wtime();
     for (int64_t c = 0; o->check && c < lu_width(&o->plan, k); c++)
-        o->sums[lu_top(&o->plan, k) + c] = sums_of(o, k, 0, panel + c * o->plan.n);
+        o->sums[lu_top(&o->plan, k) + c] = panels_sums_of(o, k, 0, panel + c * o->plan.n);
     outofcore_lap(&since, &o->spent.check);
 }
 
-static pl_status compare_sums(struct outofcore *o, const struct outofcore_part *part, const double *columns,
-                              struct pl_error *error)
+static pl_status panels_compare_sums(struct outofcore *o, const struct outofcore_part *part, const double *columns,
+                                     struct pl_error *error)
 {
     for (int64_t c = 0; c < part->columns; c++) {
         const int64_t column = lu_top(&o->plan, part->k) + part->first + c;
-        const struct outofcore_sums is = sums_of(o, part->k, part->top, columns + c * part->rows);
+        const struct outofcore_sums is = panels_sums_of(o, part->k, part->top, columns + c * part->rows);
         const struct outofcore_sums was = o->sums[column];
         const bool upper_differs = part->top == 0 && is.upper != was.upper;
         if (!upper_differs && is.lower == was.lower)
@@ -69,19 +70,19 @@ static pl_status compare_sums(struct outofcore *o, const struct outofcore_part *
     return PL_OK;
 }
 
-static pl_status check_sums(struct outofcore *o, const struct outofcore_part *part, const double *columns,
-                            struct pl_error *error)
+static pl_status panels_check_sums(struct outofcore *o, const struct outofcore_part *part, const double *columns,
+                                   struct pl_error *error)
 {
     double since = MPI_Wtime();
-    const pl_status status = o->check ? compare_sums(o, part, columns, error) : PL_OK;
+    const pl_status status = o->check ? panels_compare_sums(o, part, columns, error) : PL_OK;
     outofcore_lap(&since, &o->spent.check);
     return status;
 }
 
 /* ---- whole panels of this rank ---- */
 
-static pl_status judge(const struct outofcore *o, const char *doing, int64_t k, int wanted, int code,
-                       const MPI_Status *moved, struct pl_error *error)
+static pl_status panels_judge(const struct outofcore *o, const char *doing, int64_t k, int wanted, int code,
+                              const MPI_Status *moved, struct pl_error *error)
 {
     if (code != MPI_SUCCESS)
         return coll_fail_mpi(error, code, "%s panel %lld at byte %lld of '%s'", doing, (long long)k,
@@ -102,7 +103,7 @@ pl_status outofcore_view_coll(struct outofcore *o, struct pl_error *error)
     return code == MPI_SUCCESS ? PL_OK : coll_fail_mpi(error, code, "setting the view of '%s'", o->run->filename);
 }
 
-static int move(struct outofcore *o, bool writes, int64_t offset, double *panel, int count, MPI_Status *moved)
+static int panels_move(struct outofcore *o, bool writes, int64_t offset, double *panel, int count, MPI_Status *moved)
 {
     if (writes)
         return o->collective ? MPI_File_write_at_all(o->file, offset, panel, count, MPI_DOUBLE, moved)
@@ -123,15 +124,15 @@ pl_status outofcore_move_slab_coll(struct outofcore *o, bool writes, struct pl_e
             continue;
         MPI_Status moved;
         const double begin = MPI_Wtime();
-        const int code = move(o, writes, mine ? outofcore_byte_of(o, k) / 8 : 0, outofcore_own_panel(o, i), count,
-                              &moved);
-        const double seconds = MPI_Wtime() - begin;
-        *(writes ? &o->spent.write : &o->spent.read) += seconds;
+        const int code = panels_move(o, writes, mine ? outofcore_byte_of(o, k) / 8 : 0, outofcore_own_panel(o, i),
+                                     count, &moved);
+        const double end = MPI_Wtime();
+        *(writes ? &o->spent.write : &o->spent.read) += end - begin;
         struct sample_series *series = writes ? o->w : o->r;
         if (mine)
-            series->values[series->count++] = seconds;
+            sample_put(series, series->count, begin, end);
         if (status == PL_OK)
-            status = judge(o, writes ? "writing" : "reading", k, count, code, &moved, error);
+            status = panels_judge(o, writes ? "writing" : "reading", k, count, code, &moved, error);
     }
     return status;
 }
@@ -145,7 +146,7 @@ pl_status outofcore_read_slab_coll(struct outofcore *o, struct pl_error *error)
             break;
         const int width = (int)lu_width(&o->plan, k);
         const struct outofcore_part whole = {.k = k, .rows = o->n, .width = width, .columns = width};
-        status = check_sums(o, &whole, outofcore_own_panel(o, i), error);
+        status = panels_check_sums(o, &whole, outofcore_own_panel(o, i), error);
     }
     return status;
 }
@@ -166,7 +167,7 @@ pl_status outofcore_make_visible_coll(struct outofcore *o, struct pl_error *erro
 
 /* ---- streamed panels ---- */
 
-static struct outofcore_part part_of(const struct outofcore *o, int64_t k, bool whole)
+static struct outofcore_part panels_part_of(const struct outofcore *o, int64_t k, bool whole)
 {
     const int64_t width = lu_width(&o->plan, k), top = whole ? 0 : lu_top(&o->plan, k);
     const int64_t P = o->run->nprocs, rank = o->run->rank;
@@ -181,7 +182,7 @@ static struct outofcore_part part_of(const struct outofcore *o, int64_t k, bool 
 
 /* A call for each column: contiguous, so that MPI can hand it to the system and leave us to compute. (Through a view
  * an independent call is emulated, and ROMIO does that before it returns.) */
-static int start_independent(struct outofcore *o, const struct outofcore_part *part)
+static int panels_start_independent(struct outofcore *o, const struct outofcore_part *part)
 {
     struct outofcore_stream *stream = &o->stream;
     int code = MPI_SUCCESS;
@@ -196,7 +197,7 @@ static int start_independent(struct outofcore *o, const struct outofcore_part *p
 
 /* One call: the view shows the part of the panel as if nothing else were in the file. A rank whose view failed takes
  * part with nothing. */
-static int start_coll(struct outofcore *o, const struct outofcore_part *part)
+static int panels_start_coll(struct outofcore *o, const struct outofcore_part *part)
 {
     struct outofcore_stream *stream = &o->stream;
     MPI_Datatype type;
@@ -212,28 +213,35 @@ static int start_coll(struct outofcore *o, const struct outofcore_part *part)
     return view != MPI_SUCCESS ? view : code;
 }
 
-static void stream_start_coll(struct outofcore *o, struct outofcore_part part)
+static void panels_stream_start_coll(struct outofcore *o, struct outofcore_part part)
 {
     struct outofcore_stream *stream = &o->stream;
     stream->part = part;
     stream->started = stream->landed = 0;
     stream->status = PL_OK;
     const double begin = MPI_Wtime();
-    const int code = o->collective ? start_coll(o, &part) : start_independent(o, &part);
+    const int code = o->collective ? panels_start_coll(o, &part) : panels_start_independent(o, &part);
     stream->seconds = MPI_Wtime() - begin;
     if (code != MPI_SUCCESS)
         stream->status = coll_fail_mpi(&stream->error, code, "starting to read panel %lld at byte %lld of '%s'",
                                        (long long)part.k, (long long)outofcore_byte_of(o, part.k), o->run->filename);
 }
 
-static void stream_land(struct outofcore *o, int code, const MPI_Status *moved)
+/* Of each request. */
+static int64_t panels_stream_bytes(const struct outofcore *o)
+{
+    const struct outofcore_part *part = &o->stream.part;
+    return 8 * (int64_t)part->rows * (o->collective ? part->columns : 1);
+}
+
+static void panels_stream_land(struct outofcore *o, int code, const MPI_Status *moved)
 {
     struct outofcore_stream *stream = &o->stream;
     const struct outofcore_part *part = &stream->part;
     const int wanted = o->collective ? part->columns * part->rows : part->rows;
     stream->landed++;
     if (stream->status == PL_OK)
-        stream->status = judge(o, "reading", part->k, wanted, code, moved, &stream->error);
+        stream->status = panels_judge(o, "reading", part->k, wanted, code, moved, &stream->error);
 }
 
 void outofcore_stream_poke(struct outofcore *o)
@@ -242,23 +250,24 @@ void outofcore_stream_poke(struct outofcore *o)
     const double begin = MPI_Wtime();
     for (int done = 1; done && stream->landed < stream->started;) {
         MPI_Status moved;
-        const int code = MPI_Test(&stream->requests[stream->landed], &done, &moved);
+        const int code = environment_test_file(&stream->requests[stream->landed], panels_stream_bytes(o), &done,
+                                               &moved);
         if (done || code != MPI_SUCCESS)
-            stream_land(o, code, &moved);
+            panels_stream_land(o, code, &moved);
     }
     const double seconds = MPI_Wtime() - begin;
     stream->seconds += seconds;
     o->spent.compute -= seconds; /* whoever computes counts it in */
 }
 
-static pl_status stream_finish(struct outofcore *o, struct pl_error *error)
+static pl_status panels_stream_finish(struct outofcore *o, struct pl_error *error)
 {
     struct outofcore_stream *stream = &o->stream;
     const double begin = MPI_Wtime();
     while (stream->landed < stream->started) {
         MPI_Status moved;
-        const int code = MPI_Wait(&stream->requests[stream->landed], &moved);
-        stream_land(o, code, &moved);
+        const int code = environment_wait_file(&stream->requests[stream->landed], panels_stream_bytes(o), &moved);
+        panels_stream_land(o, code, &moved);
     }
     stream->seconds += MPI_Wtime() - begin;
     o->spent.read += stream->seconds;
@@ -266,7 +275,7 @@ static pl_status stream_finish(struct outofcore *o, struct pl_error *error)
     o->s->values[o->s->count++] = stream->seconds;
     o->sb->values[o->sb->count++] = 8.0 * stream->part.columns * stream->part.rows;
     if (stream->status == PL_OK)
-        stream->status = check_sums(o, &stream->part, o->share, &stream->error);
+        stream->status = panels_check_sums(o, &stream->part, o->share, &stream->error);
     if (stream->status != PL_OK)
         *error = stream->error;
     return stream->status;
@@ -288,7 +297,7 @@ pl_status outofcore_check_length(struct outofcore *o, struct pl_error *error)
 }
 
 /* From the shares of all ranks to the whole part, in `panel`; `share` is free then. */
-static void gather_coll(struct outofcore *o)
+static void panels_gather_coll(struct outofcore *o)
 {
     const struct outofcore_part part = o->stream.part;
     const int64_t P = o->run->nprocs;
@@ -317,15 +326,15 @@ pl_status outofcore_stream_coll(struct outofcore *o, int64_t count, bool downwar
     for (int64_t j = 0; j < count; j++) {
         const int64_t k = downwards ? count - 1 - j : j, next = downwards ? k - 1 : k + 1;
         if (j == 0 || !o->prefetch)
-            stream_start_coll(o, part_of(o, k, downwards));
-        status = stream_finish(o, error);
+            panels_stream_start_coll(o, panels_part_of(o, k, downwards));
+        status = panels_stream_finish(o, error);
         if (status == PL_OK)
             status = outofcore_check_length(o, error);
         if (!outofcore_go_on_coll(o, status))
             return status;
-        gather_coll(o);
+        panels_gather_coll(o);
         if (j + 1 < count && o->prefetch)
-            stream_start_coll(o, part_of(o, next, downwards));
+            panels_stream_start_coll(o, panels_part_of(o, next, downwards));
         double since = MPI_Wtime();
         use(o, k);
         outofcore_lap(&since, &o->spent.compute);

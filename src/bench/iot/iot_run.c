@@ -1,216 +1,352 @@
-/* What tests of every class use while they run. */
-#include "base/interrupt.h"
-#include "base/notes.h"
-#include "base/units.h"
-#include "bench/iot/iot.h"
-#include "measure/environment.h"
-#include "measure/info.h"
-#include "measure/place.h"
-#include "measure/testfile.h"
+/* The run: every block of the keyword file, every parameter set, results into one block file. */
+#include "bench/iot/iot_bench.h"
 
-#include <ctype.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <stdarg.h>
+#include "base/memory.h"
+#include "base/notes.h"
+#include "base/rng.h"
+#include "base/units.h"
+#include "lab/facts/environment.h"
+#include "lab/runner/testfile.h"
+
+#include <assert.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#define COMMON_ROWS                                                                                                    \
-    {.name = "filename", .type = SPEC_STRING, .required = true, .help = "the test file"},                              \
-        {.name = "repeat",                                                                                             \
-         .type = SPEC_INT,                                                                                             \
-         .default_text = "1",                                                                                          \
-         .min = 1,                                                                                                     \
-         .max = 1e6,                                                                                                   \
-         .help = "run all sets so often"},                                                                             \
-        {.name = "check",                                                                                              \
-         .type = SPEC_CHOICE,                                                                                          \
-         .default_text = "sample",                                                                                     \
-         .choices = "none sample full",                                                                                \
-         .help = "how much of what is read is compared with what was written"},                                        \
-        {.name = "preallocate",                                                                                        \
-         .type = SPEC_BOOL,                                                                                            \
-         .default_text = "true",                                                                                       \
-         .help = "MPI_File_preallocate before the first write"},                                                       \
-        {.name = "keep", .type = SPEC_BOOL, .default_text = "false", .help = "leave the test file behind"},            \
-    {                                                                                                                  \
-        .name = "seed", .type = SPEC_INT, .min = 0, .max = 9007199254740992.0,                                         \
-        .help = "of everything random; drawn and reported if not given"                                                \
-    }
-
-const struct spec_keyword IOT_COMMON_BOTH_ONLY[] = {COMMON_ROWS, {0}};
-
-const struct spec_keyword IOT_COMMON[] = {
-    COMMON_ROWS,
-    {.name = "phases",
-     .type = SPEC_CHOICE,
-     .default_text = "both",
-     .choices = "both write read",
-     .help = "write and read, or one of them; read takes a file written before with the same seed"},
-    {0},
+struct iot_suite {
+    struct lab_run *lab;
+    const struct iot_spec *spec;
+    int node_ranks;
+    bool told;   /* the heading of the rows stands there */
+    bool cycles; /* some row has rates of cycles */
 };
 
-pl_status iot_check_list(const struct spec *spec, const struct spec_block *block, const char *count_name,
-                         const char *list_name, struct pl_error *error)
+/* ---- what is told of a set ---- */
+
+static const char *iot_access_of(const struct iot_block *block)
 {
-    const int64_t count = (int64_t)spec_number(block, count_name);
-    const size_t given = spec_find(block, list_name)->count;
-    if (count <= (int64_t)given)
-        return PL_OK;
-    return spec_fail(spec, block, list_name, error,
-                     "the list holds %zu value%s, but %s is %lld; allowed: at least %lld", given, given == 1 ? "" : "s",
-                     count_name, (long long)count, (long long)count);
+    const struct option_value *collective = iot_spec_find(block, "collective");
+    if (!collective)
+        return block->test->access;
+    return strcmp(collective->text, "true") == 0 ? "collective" : "independent";
 }
 
-bool iot_checks_old_data(const struct spec_block *block)
+static const struct sample_series *iot_series_of(const struct iot_run *run, const char *key)
 {
-    return strcmp(spec_text(block, "phases"), "read") == 0 && strcmp(spec_text(block, "check"), "none") != 0;
+    for (int i = 0; key && i < run->samples.series_count; i++)
+        if (strcmp(run->samples.series[i].key, key) == 0)
+            return &run->samples.series[i];
+    return NULL;
 }
 
-pl_status iot_check_phases(const struct spec *spec, const struct spec_block *block, struct pl_error *error)
+static double iot_time_of(const struct iot_run *run, const char *key)
 {
-    if (!iot_checks_old_data(block) || spec_find(block, "seed"))
-        return PL_OK;
-    return spec_fail(spec, block, "phases", error,
-                     "'read' cannot check the data without the seed of the writing run; allowed: with seed N, or with "
-                     "check none");
+    for (int i = 0; key && i < run->samples.time_count; i++)
+        if (strcmp(run->samples.times[i].key, key) == 0)
+            return run->samples.times[i].seconds;
+    return 0;
 }
 
-void iot_set_phases(const struct spec_block *block, struct iot_set *set)
+double iot_rate_coll(const struct iot_run *run, enum iot_rate rate)
 {
-    const char *phases = spec_text(block, "phases");
-    set->write_bytes = strcmp(phases, "read") == 0 ? 0 : set->file_bytes;
-    set->read_bytes = strcmp(phases, "write") == 0 ? 0 : set->file_bytes;
+    const struct iot_rate_rule *rule = &IOT_RATE_RULES[rate];
+    const struct sample_series *moving = iot_series_of(run, rule->series[0]), *lengths = iot_series_of(run, "b");
+    double mine[2] = {0, 0}, longest_s = 0, bytes = 0; /* seconds, bytes */
+    const char *const keys[] = {rule->series[0], rule->series[1], rule->series[2], moving ? NULL : rule->time,
+                                rule->added};
+    const double busy_s = samples_busy_coll(&run->samples, run->comm, keys, sizeof keys / sizeof keys[0]);
+    if (moving) {
+        for (size_t i = 0; i < sizeof rule->series / sizeof rule->series[0] && rule->series[i]; i++) {
+            const struct sample_series *series = iot_series_of(run, rule->series[i]);
+            mine[0] += series ? sample_total(series) : 0;
+        }
+        mine[0] += moving->count ? iot_time_of(run, rule->added) : 0;
+        mine[1] = lengths && lengths->count == moving->count ? sample_total(lengths)
+                                                             : (double)moving->count * run->set.mean_bytes;
+    } else if (iot_time_of(run, rule->time) > 0) {
+        mine[0] = iot_time_of(run, rule->time);
+        mine[1] = run->rank == 0 ? (double)run->set.file_bytes : 0;
+    }
+    MPI_Reduce(&mine[0], &longest_s, 1, MPI_DOUBLE, MPI_MAX, 0, run->comm);
+    MPI_Reduce(&mine[1], &bytes, 1, MPI_DOUBLE, MPI_SUM, 0, run->comm);
+    return bytes > 0 ? units_rate_mb_per_s(bytes, (busy_s > 0 ? busy_s : longest_s) * 1e9) : 0;
 }
 
-bool iot_has_hint(const struct spec_block *block, const char *name)
+/* A row as soon as it is known. An interleaved test's rates are those of whole cycles. */
+static void iot_tell_coll(struct iot_suite *suite, const struct iot_run *run, const struct coll_verdict *verdict)
 {
+    double rates[2];
+    char cells[2][24];
+    for (int i = 0; i < 2; i++) {
+        static const enum iot_rate plain[] = {IOT_WRITE, IOT_READ}, cycle[] = {IOT_WRITE_CYCLE, IOT_READ_CYCLE};
+        const bool cycles = iot_series_of(run, IOT_RATE_RULES[cycle[i]].series[0]) != NULL;
+        suite->cycles = suite->cycles || cycles;
+        rates[i] = iot_rate_coll(run, cycles ? cycle[i] : plain[i]);
+        if (rates[i] > 0)
+            snprintf(cells[i], sizeof cells[i], "%.1f", rates[i]);
+        else
+            snprintf(cells[i], sizeof cells[i], "-");
+    }
+    if (!suite->told)
+        lab_tell(suite->lab, "%-12s %-11s %-31s %10s %10s\n", "test", "access", "sizes", "write MB/s", "read MB/s");
+    suite->told = true;
+    if (verdict->status == PL_OK)
+        lab_tell(suite->lab, "%-12s %-11s %-31s %10s %10s\n", run->test->name, iot_access_of(run->block),
+                 run->set.label, cells[0], cells[1]);
+    else
+        lab_tell(suite->lab, "%-12s %-11s %-31s failed\n", run->test->name, iot_access_of(run->block), run->set.label);
+}
+
+/* ---- one set ---- */
+
+static void iot_hints_of(const struct iot_block *block, size_t variant, struct lab_hints *ret_hints)
+{
+    *ret_hints = (struct lab_hints){.list = memory_new(block->hint_count + 1, sizeof *ret_hints->list)};
     for (size_t i = 0; i < block->hint_count; i++)
-        if (strcmp(block->hints[i].key, name) == 0)
-            return true;
-    return false;
+        ret_hints->list[ret_hints->count++] = (struct lab_hint){
+            memory_copy(block->hints[i].key), memory_copy(iot_spec_hint_value(&block->hints[i], variant))};
 }
 
-static void add_note(struct text *notes, const char *key, const char *format, va_list args)
+/* All tests give the file's name as a hint, too. */
+static pl_status iot_make_info(const struct lab_hints *hints, const char *filename, MPI_Info *ret_info,
+                               struct pl_error *error)
 {
-    char value[1024];
-    vsnprintf(value, sizeof value, format, args);
-    notes_add(notes, key, value);
-}
-
-void iot_param(struct iot_run *run, const char *key, const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    add_note(&run->params, key, format, args);
-    va_end(args);
-}
-
-void iot_warn(struct iot_run *run, const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    add_note(&run->warnings, NULL, format, args);
-    va_end(args);
-}
-
-void iot_note_hints(struct iot_run *run, MPI_File file)
-{
-    info_note_file(file, NULL, NULL, &run->hints_used);
-}
-
-const char *iot_local_path(const char *filename)
-{
-    const char *c = filename;
-    while (isalnum((unsigned char)*c))
-        c++;
-    return *c == ':' && c - filename >= 2 ? c + 1 : filename;
-}
-
-/* Before the old file goes: it is not given up for a new one that cannot be. */
-static pl_status check_space(const struct iot_run *run, const char *path, struct pl_error *error)
-{
-    struct environment_filesystem fs;
-    if (environment_filesystem(path, &fs, error) != PL_OK)
-        return pl_within(error, "making '%s'", run->filename);
-    char needed[UNITS_TEXT_MAX], there[UNITS_TEXT_MAX];
-    const int64_t room = fs.free_bytes + place_taken_bytes(path);
-    if (fs.total_bytes > 0 && run->set.file_bytes > room)
-        return pl_fail(error, PL_E_SPACE, "'%s' needs %s, but the file system of '%s' (%s) has only %s free",
-                       run->filename, units_bytes(run->set.file_bytes, needed), fs.directory, fs.type,
-                       units_bytes(room, there));
-    struct rlimit limit;
-    if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
-        (uint64_t)run->set.file_bytes > limit.rlim_cur)
-        return pl_fail(error, PL_E_SPACE, "'%s' needs %s, but this shell limits files to %s (ulimit -f)", run->filename,
-                       units_bytes(run->set.file_bytes, needed), units_bytes((int64_t)limit.rlim_cur, there));
+    if (lab_hints_info(hints, ret_info, error) != PL_OK)
+        return error->status;
+    if (*ret_info == MPI_INFO_NULL && MPI_Info_create(ret_info) != MPI_SUCCESS)
+        return pl_fail(error, PL_E_MPI, "MPI_Info_create failed");
+    MPI_Info_set(*ret_info, "filename", filename);
     return PL_OK;
 }
 
-/* A read across the end of a file is worse than an error: with OMPIO a non-blocking one never ends. */
-static pl_status check_length(const struct iot_run *run, const char *path, struct pl_error *error)
+/* Every set has data of its own, so that what another one left is noticed; unless the user fixed the seed, to find the
+ * same data in another run. */
+static uint64_t iot_seed_of(const struct iot_block *block, uint64_t seed, int64_t number)
 {
-    struct stat info;
-    if (stat(path, &info) != 0 && errno == ENOENT)
-        return pl_fail(error, PL_E_NO_SUCH_FILE,
-                       "'%s' is not there to be read; a block before this one writes it, or an earlier run with 'keep "
-                       "true'",
-                       run->filename);
-    if (stat(path, &info) != 0)
-        return pl_fail_errno(error, errno, "opening '%s', to read what an earlier run wrote", run->filename);
-    if (S_ISREG(info.st_mode) && info.st_size < run->set.file_bytes)
-        return pl_fail(error, PL_E_DATA,
-                       "'%s' has only %lld bytes of the %lld to read; was it written with these sizes?", run->filename,
-                       (long long)info.st_size, (long long)run->set.file_bytes);
-    return PL_OK;
+    return rng_at(seed, iot_spec_find(block, "seed") ? 0 : (uint64_t)number);
 }
 
-/* Whether a file can be made there. MPI-IO would answer "invalid access mode" or "other error": here errno tells. */
-static pl_status check_place(const struct iot_run *run, const char *path, struct pl_error *error)
+static pl_status iot_set_run_coll(struct iot_suite *suite, const struct iot_block *block, int64_t number, uint64_t seed,
+                                  struct pl_error *error)
 {
-    struct stat info;
-    if (lstat(path, &info) == 0)
-        return PL_OK; /* a device, or a link to where nothing is yet */
-    interrupt_hold();
-    const int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    pl_status status = fd < 0 ? pl_fail_errno(error, errno, "making '%s'", run->filename) : PL_OK;
-    if (fd >= 0)
-        close(fd);
-    if (fd >= 0 && remove(path) != 0)
-        status = pl_fail_errno(error, errno, "removing '%s'", run->filename);
-    interrupt_release();
-    return status;
-}
-
-pl_status iot_clear_file(const struct iot_run *run, struct pl_error *error)
-{
-    const char *path = iot_local_path(run->filename);
-    if (run->set.write_bytes == 0)
-        return check_length(run, path, error);
-    pl_status status = check_space(run, path, error);
+    struct lab_run *lab = suite->lab;
+    struct iot_run run = {.spec = suite->spec,
+                          .block = block,
+                          .test = block->test,
+                          .comm = lab->world,
+                          .rank = lab->rank,
+                          .nprocs = lab->size,
+                          .node_ranks = suite->node_ranks,
+                          .index = number / (int64_t)block->hint_variants,
+                          .variant = (size_t)(number % (int64_t)block->hint_variants),
+                          .seed = iot_seed_of(block, seed, number),
+                          .filename = iot_spec_text(block, "filename"),
+                          .info = MPI_INFO_NULL};
+    struct lab_set set = {.verdict = {.status = PL_OK, .rank = -1}};
+    struct lab_hints hints;
+    struct pl_error failure;
+    iot_set_of(block, lab->size, number, &run.set);
+    iot_hints_of(block, run.variant, &hints);
+    snprintf(set.label, sizeof set.label, "%.100s:%d: %s, %s", suite->spec->path, block->line, block->test->name,
+             run.set.label);
+    lab_step(lab, (double)(run.set.write_bytes + run.set.read_bytes), "%s: %s", block->test->name, run.set.label);
+    pl_status status = coll_agree_coll(lab->world, iot_make_info(&hints, run.filename, &run.info, &failure), &failure,
+                                       &set.verdict);
     if (status == PL_OK)
-        status = testfile_clear(path, error);
-    return status == PL_OK ? check_place(run, path, error) : status;
+        status = run.test->run_coll(&run, &failure, &set.verdict);
+    assert((status == PL_OK) == (set.verdict.status == PL_OK));
+    if (run.info != MPI_INFO_NULL)
+        MPI_Info_free(&run.info);
+    if (status != PL_OK && lab->rank == 0)
+        testfile_drop(iot_local_path(run.filename));
+    lab_set_clock_coll(lab, lab->world, &run.samples);
+    iot_tell_coll(suite, &run, &set.verdict);
+    set.asked = &hints;
+    set.params = run.params;
+    set.hints_used = run.hints_used;
+    set.warnings = run.warnings;
+    set.samples = run.samples;
+    const pl_status written = lab_set_write_coll(lab, lab->world, &set, error);
+    lab_set_clear(&set);
+    lab_hints_clear(&hints);
+    return written;
 }
 
-void iot_watch_file(const struct iot_run *run)
+/* ---- what is resumed ---- */
+
+static bool iot_same_inputs(const struct iot_block *block, const struct blockfile_block *earlier)
 {
-    if (run->set.write_bytes > 0 && run->rank != 0)
-        testfile_watch(iot_local_path(run->filename), spec_is_true(run->block, "keep"));
+    if (block->line_count != earlier->input_count)
+        return false;
+    for (size_t i = 0; i < block->line_count; i++)
+        if (strcmp(block->lines[i].key, earlier->inputs[i].key) != 0 ||
+            strcmp(block->lines[i].value, earlier->inputs[i].value) != 0)
+            return false;
+    return true;
 }
 
-pl_status iot_check_memory(const struct iot_run *run, struct pl_error *error)
+static bool iot_same_block(const struct iot_block *block, const struct blockfile_block *earlier, int ranks)
 {
-    const int64_t available = environment_memory_available_bytes();
-    const int64_t alone = run->rank == 0 ? run->set.memory_alone_bytes : 0;
-    if (available == 0 || run->set.memory_bytes + alone / run->node_ranks <= available / run->node_ranks)
-        return PL_OK;
-    char needed[UNITS_TEXT_MAX], there[UNITS_TEXT_MAX];
-    return pl_fail(error, PL_E_NOMEM,
-                   "a rank needs %s of memory for timings and data, but %d ranks share %s available on this node",
-                   units_bytes(run->set.memory_bytes + alone, needed), run->node_ranks, units_bytes(available, there));
+    const char *mpi = blockfile_fact_of(earlier, "mpi"), *nprocs = blockfile_fact_of(earlier, "nprocs");
+    int64_t there;
+    return strcmp(block->class_name, earlier->class_name) == 0 && strcmp(block->test->name, earlier->testname) == 0 &&
+           nprocs && units_parse_int(nprocs, 1, INT64_MAX, &there) && there == ranks &&
+           (!mpi || strcmp(mpi, PIOLET_MPI_NAME) == 0) && iot_same_inputs(block, earlier);
+}
+
+/* The fact `sets` of a block that a resumed run made: which of all its sets it has, "3,4,9". Without it: all, in order.
+ * The number of set `position` (from 0) among all; -1: none. */
+static int64_t iot_number_of(const struct blockfile_block *earlier, int64_t position)
+{
+    const char *list = blockfile_fact_of(earlier, "sets");
+    if (!list)
+        return position;
+    for (; *list && position > 0; position--)
+        list += strcspn(list, ",") + (list[strcspn(list, ",")] == ',');
+    const int64_t number = strtoll(list, NULL, 10);
+    return *list && number > 0 ? number - 1 : -1;
+}
+
+/* Marks the sets that the results hold without error. Where the keyword file has this very block several times, each
+ * needs a measurement of its own: `before` of them come first. */
+static void iot_mark_measured(const struct blockfile *earlier, const struct iot_block *block, int ranks, int before,
+                              unsigned char *measured, int64_t sets)
+{
+    int *counts = memory_new((size_t)sets + 1, sizeof *counts);
+    for (size_t b = 0; b < earlier->block_count; b++) {
+        const struct blockfile_block *there = &earlier->blocks[b];
+        for (size_t s = 0; iot_same_block(block, there, ranks) && s < there->set_count; s++) {
+            const int64_t number = iot_number_of(there, there->sets[s].number - 1);
+            if (number >= 0 && number < sets && there->sets[s].error_count == 0)
+                counts[number]++;
+        }
+    }
+    for (int64_t i = 0; i < sets; i++)
+        measured[i] = counts[i] > before;
+    free(counts);
+}
+
+static bool iot_equal_blocks(const struct iot_block *a, const struct iot_block *b)
+{
+    bool same = a->test == b->test && a->line_count == b->line_count;
+    for (size_t i = 0; same && i < a->line_count; i++)
+        same = strcmp(a->lines[i].key, b->lines[i].key) == 0 && strcmp(a->lines[i].value, b->lines[i].value) == 0;
+    return same;
+}
+
+/* A block that was measured on another number of ranks, or by another MPI, is no part of this run: that is said. */
+static void iot_tell_others(const struct iot_suite *suite, const struct blockfile *earlier,
+                            const struct iot_block *block)
+{
+    const struct blockfile_block *other = NULL;
+    for (size_t b = 0; b < earlier->block_count; b++) {
+        const struct blockfile_block *there = &earlier->blocks[b];
+        if (iot_same_block(block, there, suite->lab->size))
+            return;
+        if (strcmp(block->test->name, there->testname) == 0 && iot_same_inputs(block, there))
+            other = there;
+    }
+    const char *ranks = other ? blockfile_fact_of(other, "nprocs") : NULL,
+               *mpi = other ? blockfile_fact_of(other, "mpi") : NULL;
+    if (other)
+        lab_warn(suite->lab, "--resume: '%s' has %s on %s ranks of %s; here, on %d of %s, all of it is measured anew",
+                 earlier->path, block->test->name, ranks ? ranks : "other", mpi ? mpi : PIOLET_MPI_NAME,
+                 suite->lab->size, PIOLET_MPI_NAME);
+}
+
+/* Which sets need not be run; the caller frees. Every rank has the same. */
+static unsigned char *iot_measured_coll(const struct iot_suite *suite, const struct iot_block *block, int64_t sets)
+{
+    const struct blockfile *earlier = lab_earlier(suite->lab);
+    unsigned char *measured = memory_new((size_t)sets + 1, 1);
+    int before = 0;
+    for (const struct iot_block *other = suite->spec->blocks; other < block; other++)
+        before += iot_equal_blocks(other, block);
+    if (earlier) {
+        iot_tell_others(suite, earlier, block);
+        iot_mark_measured(earlier, block, suite->lab->size, before, measured, sets);
+    }
+    if (suite->lab->job->common.resume)
+        MPI_Bcast(measured, (int)sets, MPI_BYTE, 0, suite->lab->world);
+    return measured;
+}
+
+/* ---- one block ---- */
+
+static uint64_t iot_choose_seed_coll(const struct iot_suite *suite, const struct iot_block *block)
+{
+    const struct option_value *given = iot_spec_find(block, "seed");
+    uint64_t seed = given ? (uint64_t)given->integers[0] : rng_seed_from_system() >> 11; /* exact as a number */
+    MPI_Bcast(&seed, 1, MPI_UINT64_T, 0, suite->lab->world);
+    return seed;
+}
+
+/* Which sets the block will hold, where it does not hold all of them. */
+static void iot_put_numbers(struct blockfile_writer *writer, const unsigned char *measured, int64_t sets)
+{
+    struct text list = {0};
+    bool all = true;
+    for (int64_t i = 0; i < sets; i++) {
+        all = all && !measured[i];
+        if (!measured[i])
+            text_format(&list, "%s%" PRId64, list.length ? "," : "", i + 1);
+    }
+    if (!all)
+        blockfile_fact(writer, "sets", "%s", text_get(&list));
+    text_clear(&list);
+}
+
+static void iot_block_begin(const struct iot_suite *suite, const struct iot_block *block, uint64_t seed,
+                            const unsigned char *measured, int64_t sets)
+{
+    struct blockfile_writer *writer = suite->lab->writer;
+    lab_block_begin(suite->lab, block->class_name, block->test->name);
+    for (size_t i = 0; writer && i < block->line_count; i++)
+        blockfile_input(writer, block->lines[i].key, block->lines[i].value);
+    if (!writer)
+        return;
+    blockfile_fact(writer, "seed", "%" PRIu64, seed);
+    iot_put_numbers(writer, measured, sets);
+}
+
+static pl_status iot_block_run_coll(struct iot_suite *suite, const struct iot_block *block, struct pl_error *error)
+{
+    const int64_t sets = iot_sets_of(suite->spec, block, suite->lab->size);
+    const uint64_t seed = iot_choose_seed_coll(suite, block);
+    unsigned char *measured = iot_measured_coll(suite, block, sets);
+    int64_t left = 0;
+    pl_status status = PL_OK;
+    for (int64_t i = 0; i < sets; i++)
+        left += !measured[i];
+    if (left > 0) {
+        iot_block_begin(suite, block, seed, measured, sets);
+        status = lab_block_head_coll(suite->lab, iot_spec_text(block, "filename"), error);
+    }
+    for (int64_t i = 0; i < sets && status == PL_OK; i++) {
+        struct iot_set set;
+        iot_set_of(block, suite->lab->size, i, &set);
+        if (measured[i])
+            lab_skip(suite->lab, (double)(set.write_bytes + set.read_bytes));
+        else
+            status = iot_set_run_coll(suite, block, i, seed, error);
+    }
+    free(measured);
+    return left > 0 ? lab_block_end_coll(suite->lab, status, error) : status;
+}
+
+pl_status iot_run_coll(struct lab_run *lab, struct pl_error *error)
+{
+    const struct iot_options *options = lab->job->own;
+    struct iot_suite suite = {
+        .lab = lab, .spec = &options->spec, .node_ranks = environment_node_ranks_coll(lab->world)};
+    const struct iot_totals totals = iot_totals_of(suite.spec, lab->size);
+    pl_status status = PL_OK;
+    assert(suite.spec->block_count > 0 && suite.node_ranks > 0);
+    lab_plan(lab, totals.sets, totals.write_bytes + totals.read_bytes);
+    for (size_t b = 0; b < suite.spec->block_count && status == PL_OK; b++)
+        status = iot_block_run_coll(&suite, &suite.spec->blocks[b], error);
+    if (suite.cycles)
+        lab_tell(lab, "Rates of singleI and multipleI are those of whole cycles, with the task inside of them.\n");
+    return status;
 }

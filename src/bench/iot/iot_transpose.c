@@ -3,8 +3,7 @@
  *
  * A filetype's displacements must not descend, so the view selects what a rank needs and the datatype of its buffer
  * turns it: one call all the same. */
-#include "bench/iot/iot_course.h"
-#include "bench/iot/iot_file.h"
+#include "bench/iot/iot.h"
 #include "bench/iot/iot_matrix.h"
 
 #include <limits.h>
@@ -22,7 +21,7 @@ struct transpose {
     int tile_count;    /* its elements */
 };
 
-static pl_status make_tile(struct transpose *t, struct pl_error *error)
+static pl_status transpose_make_tile(struct transpose *t, struct pl_error *error)
 {
     const struct piolet_dist_shape *shape = piolet_dist_shape_of(t->rows);
     const int width = (int)(shape->size[0] / shape->procs), height = (int)(shape->size[1] / shape->procs);
@@ -50,7 +49,7 @@ static pl_status transpose_prepare(void *test, struct pl_error *error)
     if (status == PL_OK) {
         matrix_fill(t->rows, rank, t->run->seed, t->part);
         memset(t->turned_part, 0xff, (size_t)t->turned_count * sizeof *t->turned_part); /* no value of ours */
-        status = make_tile(t, error);
+        status = transpose_make_tile(t, error);
     }
     return status;
 }
@@ -170,7 +169,7 @@ static pl_status transpose_run_coll(struct iot_run *run, struct pl_error *error,
         t.count = piolet_dist_count(t.rows, run->rank);
         t.turned_count = piolet_dist_count(t.turned, run->rank);
         matrix_note(run, t.rows);
-        iot_param(run, "collective", "%s", spec_text(run->block, "collective"));
+        iot_param(run, "collective", "%s", iot_spec_text(run->block, "collective"));
         status = iot_course_coll(run, TRANSPOSE_COURSE, sizeof TRANSPOSE_COURSE / sizeof TRANSPOSE_COURSE[0], &t, error,
                                  ret_verdict);
     }
@@ -185,46 +184,96 @@ static pl_status transpose_run_coll(struct iot_run *run, struct pl_error *error,
     return status;
 }
 
+/* The document lets the grid be given as for matrix2D, but has one alone: all processes along x. Pure. */
+static pl_status transpose_check_grids(const struct iot_spec *spec, const struct iot_block *block, int nprocs,
+                                       struct pl_error *error)
+{
+    static const char *const names[] = {"xproc", "yproc"};
+    const struct option_value *count = iot_spec_find(block, "numprocgrids"), *grid[2];
+    bool fits = true;
+    for (int d = 0; d < 2; d++) {
+        grid[d] = iot_spec_find(block, names[d]);
+        if (count && !grid[d])
+            return iot_spec_fail(spec, block, "numprocgrids", error, "given without %s; allowed: with xproc and yproc",
+                                 names[d]);
+        for (size_t i = 0; grid[d] && i < (count ? (size_t)count->integers[0] : grid[d]->count); i++)
+            fits = fits && grid[d]->integers[i] == (d == 0 ? nprocs : 1);
+    }
+    if (fits)
+        return PL_OK;
+    return iot_spec_fail(spec, block, grid[0] ? "xproc" : "yproc", error,
+                         "a transpose is distributed along x alone; allowed: xproc %d and yproc 1 on %d processes, or "
+                         "no grid",
+                         nprocs, nprocs);
+}
+
 /* Pure: both axes must divide, since the transpose is distributed along the other one. */
-static pl_status transpose_check(const struct spec *spec, const struct spec_block *block, int nprocs, int64_t *ret_sets,
-                                 struct pl_error *error)
+static pl_status transpose_check(const struct iot_spec *spec, const struct iot_block *block, int nprocs,
+                                 int64_t *ret_sets, struct pl_error *error)
 {
     pl_status status = matrix_check(spec, block, nprocs, ret_sets, error);
+    if (status == PL_OK)
+        status = transpose_check_grids(spec, block, nprocs, error);
     static const char *const names[] = {"xsize", "ysize"};
     for (int64_t i = 0; status == PL_OK && i < *ret_sets; i++) {
         const struct piolet_dist_shape shape = matrix_shape(block, nprocs, i);
         for (int d = 0; d < 2 && status == PL_OK; d++)
             if (shape.size[d] % nprocs != 0)
-                status = spec_fail(spec, block, names[d], error,
-                                   "%lld elements do not divide among %d processes; allowed: a multiple of %d",
-                                   (long long)shape.size[d], nprocs, nprocs);
+                status = iot_spec_fail(spec, block, names[d], error,
+                                       "%lld elements do not divide among %d processes; allowed: a multiple of %d",
+                                       (long long)shape.size[d], nprocs, nprocs);
         if (status == PL_OK && shape.size[0] / nprocs * (shape.size[1] / nprocs) > INT_MAX)
-            status = spec_fail(spec, block, "xsize", error,
-                               "a tile of %lld x %lld elements is more than one message can hold; allowed: smaller "
-                               "sizes or more processes",
-                               (long long)shape.size[0] / nprocs, (long long)shape.size[1] / nprocs);
+            status = iot_spec_fail(spec, block, "xsize", error,
+                                   "a tile of %lld x %lld elements is more than one message can hold; allowed: smaller "
+                                   "sizes or more processes",
+                                   (long long)shape.size[0] / nprocs, (long long)shape.size[1] / nprocs);
     }
     return status;
 }
 
-static void transpose_describe(const struct spec_block *block, int nprocs, int64_t index, struct iot_set *ret_set)
+static void transpose_describe(const struct iot_block *block, int nprocs, int64_t index, struct iot_set *ret_set)
 {
     matrix_describe(block, nprocs, index, ret_set);
     ret_set->memory_bytes = 2 * ret_set->file_bytes / nprocs;
 }
 
-static const struct spec_keyword TRANSPOSE_KEYWORDS[] = {
-    {.name = "collective", .type = SPEC_BOOL, .required = true, .help = "collective calls, or independent ones"},
+#define TRANSPOSE_SIZE(size_name)                                                                                      \
+    {                                                                                                                  \
+        .name = size_name, .type = OPTION_INTS, .flags = OPTION_REQUIRED, .min = 1, .max = 1e9,                        \
+        .help = "elements of the array along this axis"                                                                \
+    }
+#define TRANSPOSE_PROCS(procs_name, procs_help)                                                                        \
+    {                                                                                                                  \
+        .name = procs_name, .type = OPTION_INTS, .min = 1, .max = 1e6, .help = procs_help                              \
+    }
+
+static const struct option_row TRANSPOSE_KEYWORDS[] = {
+    {.name = "numsizes",
+     .aliases = "numproblemsizes",
+     .type = OPTION_INT,
+     .initial = "1",
+     .min = 1,
+     .max = 1e6,
+     .help = "problem sizes to run, from the start of the lists"},
+    TRANSPOSE_SIZE("xsize"),
+    TRANSPOSE_SIZE("ysize"),
+    {.name = "numprocgrids",
+     .type = OPTION_INT,
+     .min = 1,
+     .max = 1e6,
+     .help = "as in matrix2D: process grids to run with every size"},
+    TRANSPOSE_PROCS("xproc", "as in matrix2D; here always the number of processes"),
+    TRANSPOSE_PROCS("yproc", "as in matrix2D; here always 1"),
+    {.name = "collective",
+     .type = OPTION_FLAG,
+     .flags = OPTION_REQUIRED,
+     .help = "collective calls, or independent ones"},
     {0},
 };
 
-extern const struct iot_test iot_test_transpose;
-const struct iot_test iot_test_transpose = {
-    .spec = {.class_name = "Kernel",
-             .name = "transpose",
-             .keywords = (const struct spec_keyword *const[]){IOT_COMMON, MATRIX_SIZES_2D, TRANSPOSE_KEYWORDS, NULL}},
+IOT_TEST(transpose) = {
+    .name = "transpose",
+    .keywords = (const struct option_row *const[]){IOT_COMMON, TRANSPOSE_KEYWORDS, NULL},
     .summary = "a matrix written, and read back as its transpose; the same by messages",
-    .check = transpose_check,
-    .describe = transpose_describe,
-    .run_coll = transpose_run_coll,
+    IOT_TEST_CALLS(transpose),
 };

@@ -1,9 +1,9 @@
-#include "bench/peak/peak_target.h"
+#include "bench/peak/peak.h"
 
 #include "base/interrupt.h"
 #include "base/units.h"
-#include "measure/devices.h"
-#include "measure/place.h"
+#include "lab/facts/devices.h"
+#include "lab/facts/place.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -18,8 +18,8 @@
 static const char DROP_CACHES[] = "/proc/sys/vm/drop_caches";
 enum { PAGE = 4096 };
 
-static void warn(struct peak_target *target, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static void warn(struct peak_target *target, const char *format, ...)
+static void peak_warn(struct peak_target *target, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void peak_warn(struct peak_target *target, const char *format, ...)
 {
     if (target->warning_count == PEAK_WARNINGS_MAX)
         return;
@@ -31,7 +31,7 @@ static void warn(struct peak_target *target, const char *format, ...)
 
 /* ---- size ---- */
 
-static pl_status choose_size(struct peak_target *target, const struct peak_config *config, struct pl_error *error)
+static pl_status peak_choose_size(struct peak_target *target, const struct peak_config *config, struct pl_error *error)
 {
     char size[UNITS_TEXT_MAX], room[UNITS_TEXT_MAX];
     const int64_t twice = 2 * environment_memory_bytes();
@@ -53,7 +53,7 @@ static pl_status choose_size(struct peak_target *target, const struct peak_confi
 /* ---- direct I/O ---- */
 
 /* 0, or the errno of a small direct write. */
-static int try_direct(const char *directory, int64_t request_bytes)
+static int peak_try_direct(const char *directory, int64_t request_bytes)
 {
     char path[PATH_MAX];
     snprintf(path, sizeof path, "%s/piolet-peak-probe.%d", directory, (int)getpid());
@@ -78,8 +78,8 @@ static int try_direct(const char *directory, int64_t request_bytes)
     return failed;
 }
 
-static pl_status refuse_memory(const struct peak_target *target, const struct peak_config *config,
-                               struct pl_error *error)
+static pl_status peak_refuse_memory(const struct peak_target *target, const struct peak_config *config,
+                                    struct pl_error *error)
 {
     const char *option = config->direct == PEAK_DIRECT_YES ? "--direct yes" : "--drop-caches";
     return pl_fail(
@@ -89,8 +89,8 @@ static pl_status refuse_memory(const struct peak_target *target, const struct pe
         target->directory, option, target->fs.type);
 }
 
-static pl_status refuse_cached(const struct peak_target *target, const struct peak_config *config, int failed,
-                               struct pl_error *error)
+static pl_status peak_refuse_cached(const struct peak_target *target, const struct peak_config *config, int failed,
+                                    struct pl_error *error)
 {
     char size[UNITS_TEXT_MAX];
     if (config->direct == PEAK_DIRECT_YES)
@@ -105,39 +105,40 @@ static pl_status refuse_cached(const struct peak_target *target, const struct pe
 }
 
 /* A file of 2 x memory needs neither; a smaller one needs direct I/O or dropped caches. */
-static pl_status choose_direct(struct peak_target *target, const struct peak_config *config, bool probe,
-                               struct pl_error *error)
+static pl_status peak_choose_direct(struct peak_target *target, const struct peak_config *config, bool probe,
+                                    struct pl_error *error)
 {
     const bool asked = config->direct == PEAK_DIRECT_YES;
     if (target->in_memory && (asked || config->drop_caches))
-        return refuse_memory(target, config, error);
+        return peak_refuse_memory(target, config, error);
     if (target->in_memory) {
-        warn(target, "%s is memory only: these are rates of memory, not of a device", target->fs.type);
+        peak_warn(target, "%s is memory only: these are rates of memory, not of a device", target->fs.type);
         return PL_OK;
     }
     const bool wanted = asked || (config->direct == PEAK_DIRECT_AUTO && target->is_small && !config->drop_caches);
-    const int failed = wanted && probe ? try_direct(target->fs.directory, config->requests[config->request_count - 1])
-                                       : 0;
+    const int failed = wanted && probe
+                           ? peak_try_direct(target->fs.directory, config->requests[config->request_count - 1])
+                           : 0;
     target->direct = wanted && failed == 0;
     if (failed && failed != EINVAL && failed != EOPNOTSUPP)
         return pl_fail_errno(error, failed, "'%s': a file cannot be made there", target->directory);
     if ((asked && failed) || (target->is_small && !target->direct && !config->drop_caches))
-        return refuse_cached(target, config, failed, error);
+        return peak_refuse_cached(target, config, failed, error);
     return PL_OK;
 }
 
 /* ---- devices ---- */
 
 /* A loop device keeps its file in the page cache of the file system below, unless it was set up with direct I/O. */
-static void look_at_loop(struct peak_target *target, const char *device)
+static void peak_look_at_loop(struct peak_target *target, const char *device)
 {
     char path[PATH_MAX], text[16];
     snprintf(path, sizeof path, "/sys/class/block/%s/loop/dio", device);
     if (strcmp(devices_read_text(path, text, sizeof text), "0") == 0)
-        warn(target, "%s caches its file: what was just written may be read from memory", device);
+        peak_warn(target, "%s caches its file: what was just written may be read from memory", device);
 }
 
-static void look_at_devices(struct peak_target *target)
+static void peak_look_at_devices(struct peak_target *target)
 {
     struct pl_error ignored;
     struct devices_list *list = malloc(sizeof *list);
@@ -145,11 +146,11 @@ static void look_at_devices(struct peak_target *target)
     if (list && devices_behind(target->fs.directory, list, &ignored) == PL_OK) {
         target->local |= list->count > 0;
         for (int i = 0; i < list->count; i++)
-            look_at_loop(target, list->names[i]);
+            peak_look_at_loop(target, list->names[i]);
     }
     free(list);
     if (!target->local)
-        warn(target, "%s: caches of its servers are not dropped, and no device is seen", target->fs.type);
+        peak_warn(target, "%s: caches of its servers are not dropped, and no device is seen", target->fs.type);
 }
 
 pl_status peak_target_look(const struct peak_config *config, const char *directory, bool probe,
@@ -168,9 +169,9 @@ pl_status peak_target_look(const struct peak_config *config, const char *directo
     if (config->drop_caches && access(DROP_CACHES, W_OK) != 0)
         return pl_fail_errno(error, errno, "--drop-caches writes to %s, which needs root", DROP_CACHES);
     ret_target->in_memory = place_in_memory(directory) != NULL;
-    look_at_devices(ret_target);
-    const pl_status status = choose_size(ret_target, config, error);
-    return status == PL_OK ? choose_direct(ret_target, config, probe, error) : status;
+    peak_look_at_devices(ret_target);
+    const pl_status status = peak_choose_size(ret_target, config, error);
+    return status == PL_OK ? peak_choose_direct(ret_target, config, probe, error) : status;
 }
 
 pl_status peak_target_drop_caches(struct pl_error *error)

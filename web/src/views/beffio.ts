@@ -1,79 +1,257 @@
 // b_eff_io: its value and verdict, and the document's three diagrams (BIO-9): bandwidth on a log axis against the chunk
 // size on a pseudo-logarithmic one, where sizes stand at equal distances and each has its "+8" beside it.
-import { type Bar, bars } from "../bars";
 import { type ChartSpec, type Line, panels } from "../chart";
-import { type Block, derived, type Report, type ResultFile } from "../data";
+import { derived } from "../classes";
+import type { BeffioPartition } from "../analysis";
+import { type Block, type Report } from "../data";
 import { h } from "../dom";
-import { caption, figure, type Table } from "../figure";
+import { figure, type Table } from "../figure";
 import { bytes, digits, rate, time } from "../format";
-import { systemLabel } from "../systems";
-import type { View } from "../views";
+import { caption, fileLabel, joined, systemLabel } from "../origin";
+import { type Bar, bars } from "../rows";
+import { extent } from "../scale";
+import type { Entry, View } from "../views";
 
-interface Partition { file: ResultFile; block: Block; name: string; result: any }
-
-const CHUNKS = ["1k", "1k+8", "32k", "32k+8", "1M", "1M+8", "M_PART"];
-const PLACES = [0, 0.35, 1.15, 1.5, 2.3, 2.65, 3.45];
-const EXACT = [1024, 1032, 32768, 32776, 2 ** 20, 2 ** 20 + 8];
-const TYPES = ["0 strided, scattering", "1 shared pointer", "2 separate files", "3 segmented", "4 segmented, collective", "5 random"];
-const METHODS: [string, string][] = [["write", "initial write"], ["rewrite", "rewrite"], ["read", "read"]];
-
-function partitions(report: Report): Partition[] {
-  const list = derived(report, "beffio").flatMap(({ file, result }) => result.partitions.map((p: any) => ({ file, p })));
-  return list.map(({ file, p }) => {
-    const block = file.blocks.find((b: Block) => b.class === "beffio")!;
-    return { file, block, result: p, name: [systemLabel(report, block), p.folder, `${p.processes} processes`, p.mpiio].filter(Boolean).join(", ") };
-  });
+interface Partition {
+  blocks: Block[];
+  name: string;
+  result: BeffioPartition;
 }
 
-/** Bytes over time of a type's patterns with this chunk size that have time units; fill-ups are left out. */
-function rateOf(partition: Partition, method: string, type: number, chunk: number): number {
-  let moved = 0, ns = 0;
-  for (const p of partition.result.patterns) {
-    const exact = EXACT.indexOf(p.chunk_bytes), index = exact >= 0 ? exact : 6;
-    if (p.method !== method || p.type !== type || p.failed || !p.units || index !== chunk || p.pattern === 33 || p.pattern === 42) continue;
-    moved += p.bytes;
-    ns += p.time_ns;
-  }
+const CHUNKS: { text: string; at: number; bytes?: number; minor?: boolean }[] = [
+  { text: "1k", at: 0, bytes: 1024 },
+  { text: "+8", at: 0.35, bytes: 1032, minor: true },
+  { text: "32k", at: 1.15, bytes: 32768 },
+  { text: "+8", at: 1.5, bytes: 32776, minor: true },
+  { text: "1M", at: 2.3, bytes: 2 ** 20 },
+  { text: "+8", at: 2.65, bytes: 2 ** 20 + 8, minor: true },
+  { text: "M_PART", at: 3.45 }, // of any size
+];
+const TYPES = [
+  "strided, scattering",
+  "shared pointer",
+  "separate files",
+  "segmented",
+  "segmented, collective",
+  "random",
+];
+const MARKERS = ["circle", "square", "triangle", "diamond"] as const;
+const METHODS: [key: string, title: string][] = [
+  ["write", "initial write"],
+  ["rewrite", "rewrite"],
+  ["read", "read"],
+];
+const FILL_UPS = [33, 42]; // patterns that only make segments as long as others
+
+function partitionsOf(report: Report): Partition[] {
+  return derived(report, "beffio").flatMap(({ blocks, result }) =>
+    result.partitions.map((p) => ({
+      blocks,
+      result: p,
+      name: joined([systemLabel(report, blocks[0]), p.folder, `${p.processes} processes`, p.mpiio]),
+    })),
+  );
+}
+
+// ---- diagrams ----
+
+const chunkOf = (size: number): number => {
+  const exact = CHUNKS.findIndex((chunk) => chunk.bytes === size);
+  return exact >= 0 ? exact : CHUNKS.length - 1;
+};
+
+/** Bytes over time of a type's patterns with this chunk size that have time units; MB/s. */
+function rateOf({ result }: Partition, method: string, type: number, chunk: number): number {
+  const counted = result.patterns.filter(
+    (p) =>
+      p.method === method &&
+      p.type === type &&
+      chunkOf(p.chunk_bytes) === chunk &&
+      !p.failed &&
+      p.units > 0 &&
+      !FILL_UPS.includes(p.pattern),
+  );
+  const moved = counted.reduce((sum, p) => sum + p.bytes, 0);
+  const ns = counted.reduce((sum, p) => sum + p.time_ns, 0);
   return ns > 0 ? (moved * 1e3) / ns : NaN;
 }
 
-function linesOf(partition: Partition, method: string): Line[] {
-  const markers = ["circle", "square", "triangle", "diamond"] as const;
-  return TYPES.map((name, type) => ({ name: `type ${name}`, colour: type, marker: markers[type % 4], points: CHUNKS.map((_, chunk) => ({ x: PLACES[chunk], y: rateOf(partition, method, type, chunk) })) })).filter((line) => line.points.some((p) => Number.isFinite(p.y)));
-}
-
-function diagrams(partition: Partition): ChartSpec[] {
-  const names = CHUNKS.map((text, i) => ({ at: PLACES[i], text: text.endsWith("+8") ? "+8" : text, minor: text.endsWith("+8") }));
-  return METHODS.map(([method, title]) => ({
-    title, label: `b_eff_io, ${title}`, height: 280,
-    x: { label: "contiguous chunk on disk", unit: "number", names, min: -0.2, max: 3.65 }, y: { label: "MB/s", unit: "rate", log: true }, lines: linesOf(partition, method),
+function diagram(partition: Partition, [method, title]: (typeof METHODS)[number], many: boolean): ChartSpec {
+  const lines = TYPES.map((name, type): Line => ({
+    name: `type ${type} ${name}`,
+    colour: type,
+    marker: MARKERS[type % MARKERS.length],
+    points: CHUNKS.map((chunk, i) => ({ x: chunk.at, y: rateOf(partition, method, type, i) })),
   }));
+  return {
+    title: many ? `${title}: ${partition.name}` : title,
+    label: `b_eff_io, ${title}`,
+    height: 280,
+    x: { label: "contiguous chunk on disk", unit: "number", names: CHUNKS, min: -0.2, max: 3.65 },
+    y: { label: "MB/s", unit: "rate", log: true },
+    lines: lines.filter((line) => line.points.some((p) => Number.isFinite(p.y))),
+  };
 }
 
-function verdict(partition: Partition, most: number): HTMLElement {
-  const r = partition.result, official = r.verdict === "VALID";
-  const list: Bar[] = [{ label: "b_eff_io", value: r.b_eff_io_mb_per_s, text: rate(r.b_eff_io_mb_per_s ?? NaN), colour: 4 }, ...r.methods.map((m: any, i: number) => ({ label: m.method, value: m.value_mb_per_s ?? NaN, text: rate(m.value_mb_per_s ?? NaN), colour: i, note: `${bytes(m.bytes)} moved; ${digits(100 * m.cache_share, 2)} % may be in caches only` }))];
-  return h("div", {}, h("h4", {}, partition.name),
-    h("p", { class: `verdict ${official ? "good" : "doubtful"}` }, official ? "Official value." : `Not official: ${r.reasons.slice(0, 2).join("; ")}${r.reasons.length > 2 ? ` and ${r.reasons.length - 2} more reasons` : ""}.`),
-    bars(list, `values of ${partition.name}`, most),
-    h("p", { class: "note" }, `Memory to disk in ${time((r.coffee_cup_minutes ?? NaN) * 60e9)}. By release 2.1's rule: ${rate(r.release_2_1_mb_per_s ?? NaN)}.`));
+const KEYS = [
+  "method",
+  "type",
+  "pattern",
+  "units",
+  "chunk_bytes",
+  "call_bytes",
+  "calls",
+  "bytes",
+  "time_ns",
+  "sync_ns",
+  "decide_ns",
+  "decisions",
+] as const;
+
+function patternTable(list: Partition[]): Table {
+  const rows = list.flatMap(({ name, result }) =>
+    result.patterns.map((p) => [name, ...KEYS.map((key) => p[key]), p.time_ns ? (p.bytes * 1e3) / p.time_ns : null]),
+  );
+  return { name: "b_eff_io patterns", columns: ["partition", ...KEYS, "MB/s"], rows };
 }
 
-function table(list: Partition[]): Table {
-  const keys = ["method", "type", "pattern", "units", "chunk_bytes", "call_bytes", "calls", "bytes", "time_ns", "sync_ns", "decide_ns", "decisions"];
-  return { name: "b_eff_io patterns", columns: ["partition", ...keys, "MB/s"], rows: list.flatMap((item) => item.result.patterns.map((p: any) => [item.name, ...keys.map((key) => p[key]), p.time_ns ? (p.bytes * 1e3) / p.time_ns : null])) };
+function diagramFigure(list: Partition[]): HTMLElement {
+  const specs = list.flatMap((p) => METHODS.map((method) => diagram(p, method, list.length > 1)));
+  const blocks = list.flatMap((p) => p.blocks);
+  const text =
+    "Bytes of a pattern over its time with MPI_File_sync. Chunk sizes at equal distances; " +
+    "+8 is 8 bytes more, not wellformed.";
+  return figure({
+    title: "The three diagrams",
+    body: panels(specs),
+    caption: caption(text, blocks),
+    table: () => patternTable(list),
+  });
+}
+
+// ---- values ----
+
+function barsOf({ result }: Partition): Bar[] {
+  const value = result.b_eff_io_mb_per_s;
+  const methods = result.methods.map((m, colour) => ({
+    label: m.method,
+    value: m.value_mb_per_s,
+    text: rate(m.value_mb_per_s),
+    colour,
+    note: `${bytes(m.bytes)} moved; up to ${digits(100 * m.cache_share, 2)} % may be in caches only`,
+  }));
+  return [{ label: "b_eff_io", value, text: rate(value), colour: 4 }, ...methods];
+}
+
+function reasonText(reasons: string[]): string {
+  const more = reasons.length > 2 ? ` and ${reasons.length - 2} more reasons` : "";
+  return `Not official: ${reasons.slice(0, 2).join("; ")}${more}.`;
+}
+
+// By the document's definition alone. What caches may have hidden is another statement.
+const isOfficial = (result: BeffioPartition): boolean => result.verdict === "OFFICIAL";
+
+function cacheText(result: BeffioPartition): string {
+  if (!result.caches.length) return "Each method moved at least 20 times what caches can hold.";
+  return `Caches: ${result.caches.join("; ")}.`;
+}
+
+function releaseText(result: BeffioPartition): string {
+  const value = rate(result.release_2_1_mb_per_s);
+  const kept = result.release_2_1_kept_mb_per_s;
+  if (result.release === "2.1") return `By release 2.1's schedule and average: ${value}.`;
+  if (kept === result.release_2_1_mb_per_s) return `By release 2.1's average: ${value}, files kept.`;
+  return `By release 2.1's average: ${value} with its delete in the close of a read, ${rate(kept)} without.`;
+}
+
+function verdict(partition: Partition, most: number | undefined): HTMLElement {
+  const { result, name } = partition;
+  const official = isOfficial(result);
+  const text = official ? "Official value." : reasonText(result.reasons);
+  const coffee = time(result.coffee_cup_minutes * 60e9);
+  return h(
+    "div",
+    {},
+    h("h4", {}, name),
+    h("p", { class: `verdict ${official ? "good" : "doubtful"}` }, text),
+    bars(barsOf(partition), `values of ${name}`, most),
+    h("p", { class: "note" }, cacheText(result)),
+    result.warnings.map((warning) => h("p", { class: "note" }, `${warning}.`)),
+    h("p", { class: "note" }, `Memory to disk in ${coffee}. ${releaseText(result)}`),
+  );
+}
+
+function valueFigure(list: Partition[]): HTMLElement {
+  const most = extent(list.flatMap(barsOf).map((bar) => bar.value))?.max;
+  const methodValue = (result: BeffioPartition, method: string) =>
+    result.methods.find((m) => m.method === method)?.value_mb_per_s;
+  const rows = list.map(({ name, result }) => [
+    name,
+    result.verdict,
+    result.b_eff_io_mb_per_s,
+    ...METHODS.map(([key]) => methodValue(result, key)),
+    result.release_2_1_mb_per_s,
+    result.reasons.join("; "),
+    result.caches.join("; "),
+    result.warnings.join("; "),
+  ]);
+  const columns = [
+    "partition",
+    "verdict",
+    "b_eff_io MB/s",
+    ...METHODS.map(([key]) => key),
+    "release 2.1 MB/s",
+    "reasons",
+    "caches",
+    "warnings",
+  ];
+  const text =
+    "25 % initial write, 25 % rewrite, 50 % read; of each the average over pattern types, type 0 counted twice. " +
+    "Bytes over time from open to close.";
+  return figure({
+    title: "Values and verdict",
+    body: h(
+      "div",
+      { class: "columns" },
+      list.map((p) => verdict(p, most)),
+    ),
+    caption: caption(
+      text,
+      list.flatMap((p) => p.blocks),
+    ),
+    table: () => ({ name: "b_eff_io values", columns, rows }),
+  });
+}
+
+function entryOf({ name, result }: Partition): Entry {
+  const good = isOfficial(result);
+  return {
+    value: rate(result.b_eff_io_mb_per_s),
+    size: result.b_eff_io_mb_per_s,
+    where: name,
+    verdict: good ? "official" : `not official: ${result.reasons.at(0) ?? "see below"}`,
+    good,
+  };
 }
 
 export const beffio: View = {
-  id: "beffio", title: "b_eff_io", about: "One number for the I/O of a system, and the patterns behind it.",
-  applies: (report) => derived(report, "beffio").some(({ result }) => result.partitions.length > 0),
+  title: "b_eff_io",
+  about: "One number for the I/O of a system, and the patterns behind it.",
+  applies: (report) => partitionsOf(report).length > 0,
   render: (report) => {
-    const list = partitions(report);
-    const most = Math.max(...list.flatMap((p) => [p.result.b_eff_io_mb_per_s ?? 0, ...p.result.methods.map((m: any) => m.value_mb_per_s ?? 0)]));
-    const all = list.flatMap((partition) => diagrams(partition).map((spec) => ({ ...spec, title: list.length > 1 ? `${spec.title}: ${partition.name}` : spec.title })));
-    return [
-      figure({ title: "Values and verdict", body: h("div", { class: "columns" }, list.map((p) => verdict(p, most))), caption: caption("25 % initial write, 25 % rewrite, 50 % read; of each the average over pattern types, type 0 counted twice. Bytes over time from open to close.", list.map((p) => p.block)), table: () => ({ name: "b_eff_io values", columns: ["partition", "verdict", "b_eff_io MB/s", "write", "rewrite", "read", "reasons"], rows: list.map((p) => [p.name, p.result.verdict, p.result.b_eff_io_mb_per_s, ...p.result.methods.map((m: any) => m.value_mb_per_s), p.result.reasons.join("; ")]) }) }),
-      figure({ title: "The three diagrams", body: panels(all), caption: caption("Bytes of a pattern over its time with MPI_File_sync. Chunk sizes at equal distances; +8 is 8 bytes more, not wellformed.", list.map((p) => p.block)), table: () => table(list) }),
-    ];
+    const list = partitionsOf(report);
+    return [valueFigure(list), diagramFigure(list)];
   },
+  cards: (report) => [{ label: "b_eff_io", entries: partitionsOf(report).map(entryOf) }],
+  remarks: (report) =>
+    derived(report, "beffio").flatMap(({ file, result }) =>
+      result.partitions.flatMap((p) => {
+        const where = fileLabel(report, file);
+        return [
+          ...p.reasons.map((text) => ({ level: "note" as const, text: `b_eff_io is not official: ${text}`, where })),
+          ...p.caches.map((text) => ({ level: "note" as const, text: `b_eff_io and caches: ${text}`, where })),
+          ...p.warnings.map((text) => ({ level: "warning" as const, text: `b_eff_io: ${text}`, where })),
+        ];
+      }),
+    ),
 };

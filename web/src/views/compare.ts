@@ -1,145 +1,263 @@
 // Our engine against the system's MPI-IO, and what the place could give at most.
-import { type DotRow, dots } from "../dots";
 import { type ChartSpec, panels } from "../chart";
-import { type Block, blocksOf, derived, fact, number, param, type Report } from "../data";
+import { derived } from "../classes";
+import type { AllavCurve, GpfsPoint } from "../analysis";
+import { type Block, distinct, fact, groupBy, type Report } from "../data";
 import { h } from "../dom";
-import { caption, figure, type Table } from "../figure";
+import { figure, type Table } from "../figure";
 import { bytes, digits, rate } from "../format";
-import { placeLabel, systemLabel } from "../systems";
+import { caption, joined, operationName, placeLabel, systemLabel } from "../origin";
+import { dots } from "../rows";
 import type { View } from "../views";
+import { facetsOf } from "./kernels";
+import { type Measured, measuredRates } from "./peak";
+import { cellsOf, engineAndSystem } from "./piobench";
 
 /** The same work by both; rates in MB/s. */
-interface Pair { source: string; what: string; op: string; system: number; engine: number; by: string; block?: number; line?: string; blocks: Block[]; posix: number }
+interface Pair {
+  source: string;
+  what: string;
+  op: string;
+  system: number;
+  engine: number;
+  by: string; // what did it in the engine
+  posix: number;
+  line?: { name: string; block: number }; // of a chart by data block size
+  blocks: Block[];
+}
 
-const isEngine = (mpiio: string | undefined): boolean => (mpiio ?? "").startsWith("piolet");
+// ---- finding pairs ----
 
 /** In each cell the engine's fastest, and the system's. */
 function fromPiobench(report: Report): Pair[] {
-  const pairs: Pair[] = [], tools = derived(report, "piobench");
-  for (const { file, result } of tools) {
-    const blocks = file.blocks.filter((b) => b.class === "Piobench"), place = placeLabel(report, blocks[0], tools.length > 1), at = place && `, ${place}`;
-    const cells = new Map<string, any[]>();
-    for (const p of result.points) {
-      const key = JSON.stringify([p.op, p.distribution, p.file_bytes, p.block_bytes, p.ranks, p.mpi, p.conditions]);
-      cells.set(key, [...(cells.get(key) ?? []), p]);
-    }
-    for (const points of cells.values()) {
-      const system = points.find((p) => p.family === "system" && p.rate_mb_per_s > 0), naive = points.find((p) => p.family === "naive");
-      const best = points.filter((p) => p.family !== "system" && p.family !== "naive" && p.rate_mb_per_s > 0).sort((a, b) => b.rate_mb_per_s - a.rate_mb_per_s)[0];
-      if (system && best) pairs.push({ source: "piobench", what: `${best.distribution}, ${bytes(best.block_bytes)}, ${best.ranks} ranks${at}`, op: best.op, system: system.rate_mb_per_s, engine: best.rate_mb_per_s, by: best.algorithm, block: best.block_bytes, line: `${best.distribution}, ${best.ranks} ranks${at}`, posix: naive?.rate_mb_per_s ?? NaN, blocks });
-    }
-  }
-  return pairs;
+  const found = derived(report, "piobench");
+  return found.flatMap(({ result, blocks }) => {
+    const place = placeLabel(report, blocks[0], found.length > 1);
+    return cellsOf(result.points).flatMap((cell): Pair[] => {
+      const pair = engineAndSystem(cell);
+      if (!pair) return [];
+      const { system, engine } = pair;
+      const { distribution, ranks, block_bytes: block } = engine;
+      const common = {
+        source: "piobench",
+        op: engine.op,
+        system: system.rate_mb_per_s,
+        engine: engine.rate_mb_per_s,
+        by: engine.algorithm,
+        posix: cell.find((p) => p.family === "naive")?.rate_mb_per_s ?? NaN,
+        blocks,
+      };
+      const name = joined([distribution, `${ranks} ranks`, place]);
+      return [
+        { ...common, what: joined([distribution, bytes(block), `${ranks} ranks`, place]), line: { name, block } },
+      ];
+    });
+  });
 }
 
 function fromGpfs(report: Report): Pair[] {
-  const pairs: Pair[] = [];
-  for (const { file, result } of derived(report, "gpfs")) {
-    const cells = new Map<string, any[]>();
-    for (const p of result.points) {
-      const { contestant, max_mb_per_s, mean_mb_per_s, sd_mb_per_s, ratio_to_reference, ratio_to_best, reference, overlap, repetitions, failures, ...cell } = p;
-      cells.set(JSON.stringify(cell), [...(cells.get(JSON.stringify(cell)) ?? []), p]);
-    }
-    for (const points of cells.values()) {
-      const system = points.find((p) => p.contestant === "system"), posix = points.find((p) => p.contestant === "posix");
-      const best = points.filter((p) => p.contestant !== "system" && p.contestant !== "posix" && p.mean_mb_per_s > 0).sort((a, b) => b.mean_mb_per_s - a.mean_mb_per_s)[0];
-      if (system?.mean_mb_per_s > 0 && best) pairs.push({ source: "gpfs", what: `${best.benchmark}, ${best.ranks} ranks${best.record_bytes ? `, ${bytes(best.record_bytes)}` : best.block_bytes ? `, ${bytes(best.block_bytes)}` : ""}`, op: best.op, system: system.mean_mb_per_s, engine: best.mean_mb_per_s, by: best.contestant, posix: posix?.mean_mb_per_s ?? NaN, blocks: file.blocks.filter((b) => b.class === "Gpfs") });
-    }
-  }
-  return pairs;
+  const key = (p: GpfsPoint) => JSON.stringify([p.benchmark, p.mpi, p.conditions, p.moved_bytes, ...p.cell]);
+  return derived(report, "gpfs").flatMap(({ result, blocks }) =>
+    [...groupBy(result.points, key).values()].flatMap((cell): Pair[] => {
+      const measured = cell.filter((p) => p.mean_mb_per_s > 0).sort((a, b) => b.mean_mb_per_s - a.mean_mb_per_s);
+      const system = measured.find((p) => p.contestant === "system");
+      const posix = measured.find((p) => p.contestant === "posix");
+      const engine = measured.find((p) => p !== system && p !== posix);
+      if (!system || !engine) return [];
+      const size = engine.record_bytes || engine.block_bytes;
+      return [
+        {
+          source: "gpfs",
+          op: engine.op,
+          system: system.mean_mb_per_s,
+          engine: engine.mean_mb_per_s,
+          by: engine.contestant,
+          posix: posix?.mean_mb_per_s ?? NaN,
+          blocks,
+          what: joined([engine.benchmark, `${engine.ranks} ranks`, size > 0 && bytes(size)]),
+        },
+      ];
+    }),
+  );
 }
 
-/** Kernels and low-level tests that were run on both. */
+/** One rate of a test that may have been run on both. */
+interface Single {
+  what: string;
+  op: string;
+  mpiio: string;
+  value: number;
+  blocks: Block[];
+}
+
+function kernelRates(report: Report): Single[] {
+  return derived(report, "kernel").flatMap(({ result, blocks }) =>
+    result.cases.flatMap((item) => {
+      const place = systemLabel(report, blocks[0]) || item.filesystem;
+      const what = joined([item.testname, ...facetsOf(item), `${item.nprocs} ranks`, place]);
+      return item.measures.map((m) => ({ what, op: m.key, mpiio: item.mpiio, value: m.rate_mb_per_s, blocks }));
+    }),
+  );
+}
+
+function lowlevelRates(report: Report): Single[] {
+  const traits = (curve: AllavCurve) => [
+    curve.testname,
+    curve.collective === "true" && "collective",
+    curve.layout !== "strided" && curve.layout,
+  ];
+  return derived(report, "allav").flatMap(({ result, blocks }) =>
+    result.curves.flatMap((curve) => {
+      const place = systemLabel(report, blocks[0]) || curve.filesystem;
+      return curve.points.map((p) => {
+        const sizes = [`block ${bytes(p.block_bytes)}`, `file ${bytes(p.file_bytes)}`];
+        const what = joined([...traits(curve), ...sizes, `${curve.nprocs} ranks`, place]);
+        return { what, op: operationName(curve.op), mpiio: curve.mpiio, value: p.rate_mb_per_s, blocks };
+      });
+    }),
+  );
+}
+
+/** Tests that were run on both. Of two systems none is compared with the other: they are part of the case. */
 function fromTests(report: Report): Pair[] {
-  const found = new Map<string, { what: string; op: string; rates: Map<boolean, { value: number; mpiio: string; blocks: Block[] }> }>();
-  const put = (what: string, op: string, mpiio: string, value: number | null, blocks: Block[]) => {
-    if (!(Number(value) > 0)) return;
-    const entry = found.get(`${what} ${op}`) ?? { what, op, rates: new Map() };
-    entry.rates.set(isEngine(mpiio), { value: Number(value), mpiio, blocks });
-    found.set(`${what} ${op}`, entry);
+  const all = [...kernelRates(report), ...lowlevelRates(report)].filter((item) => item.value > 0);
+  const isEngine = (item: Single) => item.mpiio.startsWith("piolet");
+  return [...groupBy(all, (item) => `${item.what} ${item.op}`).values()].flatMap((same): Pair[] => {
+    const engine = same.filter(isEngine).at(-1);
+    const system = same.filter((item) => !isEngine(item)).at(-1);
+    if (!engine || !system) return [];
+    const { what, op } = engine;
+    const blocks = [...system.blocks, ...engine.blocks];
+    const rates = { system: system.value, engine: engine.value, by: engine.mpiio, posix: NaN };
+    return [{ source: "tests", what, op, ...rates, blocks }];
+  });
+}
+
+const pairsOf = (report: Report): Pair[] => [...fromPiobench(report), ...fromGpfs(report), ...fromTests(report)];
+
+// ---- showing them ----
+
+/** The device's best rate by operation and system. */
+function limitText(report: Report): string {
+  const key = (item: Measured) => `${item.operation} ${placeLabel(report, item.block, false)}`;
+  const groups = [...groupBy(measuredRates(report), key).values()];
+  const best = groups.map((same) => same.reduce((a, b) => (b.rate > a.rate ? b : a)));
+  const texts = best.map((item) => {
+    const where = joined([fact(item.block, "filesystem"), `${item.access} ${bytes(item.request)}`]);
+    return `${item.operation} ${rate(item.rate)} (${where})`;
+  });
+  return texts.length ? `The limit, by 'piolet peak': ${texts.join("; ")}.` : "";
+}
+
+function ratioSpec(list: Pair[], op: string): ChartSpec {
+  const names = distinct(list.map((p) => p.line?.name ?? ""));
+  const lines = names.map((name, colour) => {
+    const own = list.filter((p) => p.op === op && p.line?.name === name);
+    const points = own.map((p) => ({
+      x: p.line?.block ?? NaN,
+      y: p.engine / p.system,
+      note: `${p.by}: ${rate(p.engine)}; system: ${rate(p.system)}`,
+    }));
+    return { name, colour, points: points.sort((a, b) => a.x - b.x) };
+  });
+  return {
+    title: op,
+    label: `ratio of rates, ${op}`,
+    rules: [{ at: 1, text: "as fast as the system's MPI-IO" }],
+    x: { label: "data block size", unit: "bytes", log: true },
+    y: { label: "engine / system", unit: "number", log: true },
+    lines: lines.filter((line) => line.points.length),
   };
-  // Of two systems none is compared with the other: what tells them apart is part of the case.
-  const placeOf = (blocks: Block[]) => systemLabel(report, blocks[0]);
-  for (const { file, result } of derived(report, "kernel"))
-    for (const c of result.cases) {
-      const blocks = file.blocks.filter((b) => b.class === "Kernel");
-      const hints = Object.entries(c.hints ?? {}).map(([k, v]) => `${k}=${v}`);
-      const what = [c.testname, c.size, c.grid, c.distribution, c.collective === "true" && "collective", c.block && `block ${c.block}`, c.update_frac && `update ${c.update_frac}`, ...hints, `${c.nprocs} ranks`, placeOf(blocks) || c.filesystem].filter(Boolean).join(", ");
-      for (const m of c.measures) put(what, m.key, c.mpiio, m.rate_mb_per_s, blocks);
-    }
-  for (const { file, result } of derived(report, "allav"))
-    for (const curve of result.curves) {
-      const blocks = file.blocks.filter((b) => b.class === "Lowlevel"), op = curve.op === "w" ? "write" : curve.op === "r" ? "read" : curve.op;
-      const what = (p: any) => [curve.testname, curve.collective === "true" && "collective", curve.layout && curve.layout !== "strided" && curve.layout, `block ${bytes(p.block_bytes)}`, `file ${bytes(p.file_bytes)}`, `${curve.nprocs} ranks`, placeOf(blocks) || curve.filesystem].filter(Boolean).join(", ");
-      for (const p of curve.points) put(what(p), op, curve.mpiio, p.rate_mb_per_s, blocks);
-    }
-  return [...found.values()].filter((entry) => entry.rates.size === 2).map((entry) => {
-    const system = entry.rates.get(false)!, engine = entry.rates.get(true)!;
-    return { source: "tests", what: entry.what, op: entry.op, system: system.value, engine: engine.value, by: engine.mpiio, posix: NaN, blocks: [...system.blocks, ...engine.blocks] };
-  });
-}
-
-function pairs(report: Report): Pair[] {
-  return [...fromPiobench(report), ...fromGpfs(report), ...fromTests(report)];
-}
-
-/** The device's best rate by operation and system, from Peak blocks: MB/s. */
-export function limits(report: Report): { op: string; rate: number; where: string }[] {
-  const best = new Map<string, { op: string; rate: number; where: string }>();
-  for (const block of blocksOf(report, "Peak"))
-    for (const set of block.sets) {
-      const op = param(set, "operation") ?? "", slowest = Math.max(0, ...set.times.filter(([, key]) => key === `${op}_time`).map(([, , ns]) => ns));
-      const value = slowest > 0 ? (number(set, "bytes") * 1e3) / slowest : NaN;
-      const key = `${op} ${placeLabel(report, block, false)}`;
-      if (value > (best.get(key)?.rate ?? 0)) best.set(key, { op, rate: value, where: `${fact(block, "filesystem") ?? ""}, ${param(set, "access") ?? ""} ${bytes(number(set, "request_bytes"))}` });
-    }
-  return [...best.values()];
-}
-
-function ratioSpecs(list: Pair[]): ChartSpec[] {
-  return [...new Set(list.map((p) => p.op))].map((op) => {
-    const names = [...new Set(list.map((p) => p.line!))];
-    return {
-      title: op, label: `ratio of rates, ${op}`, height: 250, rules: [{ at: 1, text: "as fast as the system's MPI-IO" }],
-      x: { label: "data block size", unit: "bytes" as const, log: true }, y: { label: "engine / system", unit: "number" as const, log: true },
-      lines: names.map((name, i) => ({ name, colour: i, points: list.filter((p) => p.op === op && p.line === name).sort((a, b) => a.block! - b.block!).map((p) => ({ x: p.block!, y: p.engine / p.system, note: `${p.by}: ${rate(p.engine)}; system: ${rate(p.system)}` })) })).filter((line) => line.points.length),
-    };
-  });
 }
 
 function pairDots(list: Pair[]): HTMLElement {
-  const rows: DotRow[] = list.map((p) => ({
-    label: `${p.op}: ${p.what}`, text: `${digits(p.engine / p.system, 3)} ×`, note: `engine by ${p.by}`,
+  const rows = list.map((p) => ({
+    label: `${p.op}: ${p.what}`,
+    text: `${digits(p.engine / p.system)} ×`,
+    note: `engine by ${p.by}`,
     dots: [
-      ...(Number.isFinite(p.posix) ? [{ name: "plain POSIX", colour: 2, value: p.posix, text: rate(p.posix) }] : []),
+      { name: "plain POSIX", colour: 2, value: p.posix, text: rate(p.posix) },
       { name: "system's MPI-IO", colour: 1, value: p.system, text: rate(p.system) },
       { name: "engine", colour: 0, value: p.engine, text: `${rate(p.engine)} by ${p.by}` },
-    ],
+    ].filter((dot) => Number.isFinite(dot.value)),
   }));
   return dots(rows, "rate", "MB/s");
 }
 
+const COLUMNS = [
+  "source",
+  "operation",
+  "case",
+  "engine by",
+  "engine MB/s",
+  "system MB/s",
+  "engine / system",
+  "plain POSIX MB/s",
+];
+
 function tableOf(list: Pair[]): Table {
-  return { name: "engine against system", columns: ["source", "operation", "case", "engine by", "engine MB/s", "system MB/s", "engine / system", "plain POSIX MB/s"], rows: list.map((p) => [p.source, p.op, p.what, p.by, p.engine, p.system, p.engine / p.system, p.posix]) };
+  const rows = list.map((p) => [p.source, p.op, p.what, p.by, p.engine, p.system, p.engine / p.system, p.posix]);
+  return { name: "engine against system", columns: COLUMNS, rows };
 }
 
-/** One figure in words: in how many cells who is ahead, and by how much in the middle. */
-function words(list: Pair[]): string {
-  const ratios = list.map((p) => p.engine / p.system).sort((a, b) => a - b), ahead = ratios.filter((r) => r >= 1).length;
-  return `The engine is ahead in ${ahead} of ${list.length} cases; the median ratio is ${digits(ratios[ratios.length >> 1], 3)}, the least ${digits(ratios[0], 3)}, the largest ${digits(ratios[ratios.length - 1], 3)}.`;
+/** In how many cases who is ahead, and by how much in the middle. */
+function sentence(list: Pair[]): string {
+  const ratios = list.map((p) => p.engine / p.system).sort((a, b) => a - b);
+  const ahead = ratios.filter((r) => r >= 1).length;
+  const [least, middle, most] = [ratios[0], ratios[ratios.length >> 1], ratios[ratios.length - 1]].map((r) =>
+    digits(r),
+  );
+  return (
+    `The engine is ahead in ${ahead} of ${list.length} cases; ` +
+    `the median ratio is ${middle}, the least ${least}, the largest ${most}.`
+  );
+}
+
+const SHOWN = 40;
+
+function lineFigure(list: Pair[]): HTMLElement {
+  const text =
+    "Ratio of the engine's fastest algorithm to the system's MPI-IO, measured in alternation in one run. " +
+    "Above the line the engine is ahead.";
+  return figure({
+    title: "Collective access by data block size",
+    body: panels(distinct(list.map((p) => p.op)).map((op) => ratioSpec(list, op))),
+    caption: caption(
+      text,
+      list.flatMap((p) => p.blocks),
+    ),
+    table: () => tableOf(list),
+  });
+}
+
+function dotFigure(list: Pair[]): HTMLElement {
+  const cut = list.length > SHOWN ? `; ${SHOWN} of ${list.length} cases, the table has all` : "";
+  const text = `Rates, MB = 10⁶ bytes; behind each row the ratio of engine to system${cut}.`;
+  return figure({
+    title: "Benchmarks and kernels",
+    body: pairDots(list.slice(0, SHOWN)),
+    caption: caption(
+      text,
+      list.flatMap((p) => p.blocks),
+    ),
+    table: () => tableOf(list),
+  });
 }
 
 export const compare: View = {
-  id: "compare", title: "Engine and system", about: "The same work by piolet's MPI-IO and by the MPI's own, and the limit of the place.",
-  applies: (report) => pairs(report).length > 0,
+  title: "Engine and system",
+  about: "The same work by piolet's MPI-IO and by the MPI's own, and the limit of the place.",
+  applies: (report) => pairsOf(report).length > 0,
   render: (report) => {
-    const all = pairs(report), lines = all.filter((p) => p.line), others = all.filter((p) => !p.line), most = limits(report);
-    const shown = others.slice(0, 40);
+    const all = pairsOf(report);
+    const lines = all.filter((p) => p.line);
+    const others = all.filter((p) => !p.line);
+    const limit = limitText(report);
     return [
-      h("p", { class: "lead" }, words(all)),
-      ...(most.length ? [h("p", {}, "The limit, by 'piolet peak': ", most.map((limit) => `${limit.op} ${rate(limit.rate)} (${limit.where})`).join("; "), ".")] : []),
-      ...(lines.length ? [figure({ title: "Collective access by data block size", body: panels(ratioSpecs(lines)), caption: caption("Ratio of the engine's fastest algorithm to the system's MPI-IO, measured in alternation in one run. Above the line the engine is ahead.", lines.flatMap((p) => p.blocks)), table: () => tableOf(lines) })] : []),
-      ...(shown.length ? [figure({ title: "Benchmarks and kernels", body: pairDots(shown), caption: caption(`Rates, MB = 10⁶ bytes; behind each row the ratio of engine to system${others.length > shown.length ? `; ${shown.length} of ${others.length} cases, the table has all` : ""}.`, others.flatMap((p) => p.blocks)), table: () => tableOf(others) })] : []),
+      h("p", { class: "lead" }, sentence(all)),
+      ...(limit ? [h("p", {}, limit)] : []),
+      ...(lines.length ? [lineFigure(lines)] : []),
+      ...(others.length ? [dotFigure(others)] : []),
     ];
   },
 };

@@ -1,45 +1,81 @@
-// The MPI-IO/GPFS benchmarks (GPFS-8): contestants in each cell, in bars with their spread.
-import { type DotRow, dots } from "../dots";
-import { derived, type Report, type ResultFile } from "../data";
-import { caption, figure, type Table } from "../figure";
+// The MPI-IO/GPFS benchmarks (GPFS-8): contestants in each cell, as dots with their spread.
+import { derived } from "../classes";
+import { GPFS_COLUMNS, type GpfsPoint } from "../analysis";
+import { type Block, distinct, groupBy, type Report } from "../data";
+import { figure, type Table } from "../figure";
 import { bytes, digits, rate } from "../format";
-import { placeLabel } from "../systems";
+import { caption, joined, placeLabel } from "../origin";
+import { type DotRow, dots } from "../rows";
 import type { View } from "../views";
 
-const NOT_CELL = new Set(["benchmark", "mpi", "contestant", "conditions", "moved_bytes", "repetitions", "failures", "max_mb_per_s", "mean_mb_per_s", "sd_mb_per_s", "reference", "ratio_to_reference", "ratio_to_best", "overlap"]);
-
-const keysOf = (points: any[]): string[] => [...new Set(points.flatMap((p) => Object.keys(p)))].filter((key) => !NOT_CELL.has(key));
-const valueText = (key: string, value: any): string => (key.endsWith("_bytes") && typeof value === "number" ? (value ? bytes(value) : "auto") : String(value));
-
-function cellText(point: any, keys: string[]): string {
-  return keys.filter((key) => point[key] !== undefined && point[key] !== null).map((key) => (key === "op" ? point[key] : `${key.replace(/_bytes$/, "").replaceAll("_", " ")} ${valueText(key, point[key])}`)).join(", ");
+/** "region 2 GiB, cache cold": these parameters of a point. */
+function cellText({ cell }: GpfsPoint, keys: string[]): string {
+  const parts = keys.map((key) => {
+    const value = cell.get(key);
+    if (value === undefined || value === null) return "";
+    if (key === "op") return String(value);
+    const isSize = key.endsWith("_bytes") && typeof value === "number";
+    return `${key.replace(/_bytes$/, "").replaceAll("_", " ")} ${isSize ? (value ? bytes(value) : "auto") : value}`;
+  });
+  return joined(parts);
 }
 
-function benchmarkFigure(report: Report, file: ResultFile, name: string, points: any[], many: boolean): HTMLElement {
-  const keys = keysOf(points), varying = keys.filter((key) => new Set(points.map((p) => p[key])).size > 1), fixed = keys.filter((key) => !varying.includes(key));
-  const blocks = file.blocks.filter((b) => b.class === "Gpfs" && b.testname === name), place = placeLabel(report, blocks[0], many);
-  const names = [...new Set(points.map((p) => p.contestant as string))];
-  const cells = [...new Set(points.map((p) => cellText(p, varying)))];
-  const rows: DotRow[] = cells.map((cell) => ({
-    label: cell || name,
-    dots: points.filter((p) => cellText(p, varying) === cell && p.mean_mb_per_s !== null).map((p) => ({
-      name: p.contestant, colour: names.indexOf(p.contestant), value: p.mean_mb_per_s, low: Math.max(0, p.mean_mb_per_s - (p.sd_mb_per_s ?? 0)), high: p.mean_mb_per_s + (p.sd_mb_per_s ?? 0),
-      text: `${rate(p.mean_mb_per_s)}, largest ${rate(p.max_mb_per_s)}; ${digits(p.ratio_to_reference ?? NaN)} × ${p.reference}`,
-    })),
-  }));
+function dotOf(point: GpfsPoint, names: string[]) {
+  const { contestant: name, mean_mb_per_s: value, sd_mb_per_s: spread } = point;
+  return {
+    name,
+    value,
+    colour: names.indexOf(name),
+    low: Math.max(0, value - spread),
+    high: value + spread,
+    text: joined([
+      rate(value),
+      `largest ${rate(point.max_mb_per_s)}`,
+      `${digits(point.ratio_to_reference)} × ${point.reference}`,
+    ]),
+  };
+}
+
+function tableOf(name: string, points: GpfsPoint[], keys: string[]): Table {
+  return {
+    name: `gpfs ${name}`,
+    columns: [...keys, ...GPFS_COLUMNS].map((key) => key.replaceAll("_", " ")),
+    rows: points.map((p) => [...keys.map((key) => p.cell.get(key)), ...GPFS_COLUMNS.map((key) => p[key])]),
+  };
+}
+
+/** What all cells share is told once, in the caption. */
+function benchmarkFigure(name: string, points: GpfsPoint[], blocks: Block[], place: string): HTMLElement {
+  const keys = distinct(points.flatMap((p) => [...p.cell.keys()]));
+  const varying = keys.filter((key) => distinct(points.map((p) => p.cell.get(key))).length > 1);
+  const fixed = keys.filter((key) => !varying.includes(key));
+  const names = distinct(points.map((p) => p.contestant));
+  const measured = points.filter((p) => Number.isFinite(p.mean_mb_per_s));
+  const rows = [...groupBy(measured, (p) => cellText(p, varying))].map(([cell, own]): DotRow => {
+    return { label: cell || name, dots: own.map((p) => dotOf(p, names)) };
+  });
+  const shared = cellText(points[0], fixed);
   return figure({
-    title: [name, place].filter(Boolean).join(", "),
+    title: joined([name, place]),
     body: dots(rows, "rate", "MB/s"),
-    caption: caption(`Mean over repetitions with one standard deviation, MB = 10⁶ bytes. All with ${cellText(points[0], fixed)}.`, blocks),
-    table: (): Table => ({ name: `gpfs ${name}`, columns: Object.keys(points[0]).map((key) => key.replaceAll("_", " ")), rows: points.map((p) => Object.keys(points[0]).map((key) => p[key])) }),
+    caption: caption(`Mean over repetitions with one standard deviation, MB = 10⁶ bytes. All with ${shared}.`, blocks),
+    table: () => tableOf(name, points, keys),
   });
 }
 
+function figuresOf(report: Report): HTMLElement[] {
+  const found = derived(report, "gpfs");
+  return found.flatMap(({ result, blocks }) =>
+    [...groupBy(result.points, (p) => p.benchmark)].map(([name, points]) => {
+      const own = blocks.filter((block) => block.testname === name);
+      return benchmarkFigure(name, points, own, placeLabel(report, own[0], found.length > 1));
+    }),
+  );
+}
+
 export const gpfs: View = {
-  id: "gpfs", title: "MPI-IO/GPFS", about: "Data shipping, file partitioning and guided prefetching, beside the system's MPI-IO and POSIX.",
+  title: "MPI-IO/GPFS",
+  about: "Data shipping, file partitioning and guided prefetching, beside the system's MPI-IO and POSIX.",
   applies: (report) => derived(report, "gpfs").some(({ result }) => result.points.length > 0),
-  render: (report) => {
-    const tools = derived(report, "gpfs");
-    return tools.flatMap(({ file, result }) => [...new Set(result.points.map((p: any) => p.benchmark as string))].map((name) => benchmarkFigure(report, file, name as string, result.points.filter((p: any) => p.benchmark === name), tools.length > 1)));
-  },
+  render: figuresOf,
 };

@@ -1,143 +1,324 @@
-// The phase model of a program (PHASE-6): process × tick × offset in space, the spatial strip, the timeline, and the formula
-// of a phase that is clicked or chosen from the list.
-import { baseName, type Column, type Model, type ModelPhase, type ModelStep, type Report } from "../data";
+// The phase model of a program (PHASE-6): process × tick × offset in space, the spatial strip, the timeline, and the
+// formula of a phase that is clicked or chosen from the list.
+import { colourClass, legend } from "../chart";
+import { type Column, distinct, type Model, type ModelPhase, type ModelStep, type Report } from "../data";
 import { button, type Child, chooser, h } from "../dom";
 import { figure, type Table } from "../figure";
-import { bytes, digits, plural, time } from "../format";
-import { type Cloud, Scene } from "../scene";
+import { bytes, plural, time } from "../format";
+import { baseName, fileLabel, joined, libraryName } from "../origin";
+import { extent } from "../scale";
+import { Scene } from "../scene";
 import { Strip } from "../strip";
-import type { View } from "../views";
+import type { Entry, View } from "../views";
 
-type Colouring = "operation" | "phase" | "process";
+// ---- words ----
 
 function stepText(step: ModelStep): string {
-  if (step.body) return step.body.length === 1 ? `${step.turns} × ${stepText(step.body[0])}` : `${step.turns} × (${step.body.map(stepText).join(", ")})`;
-  return step.operation ?? "";
+  if (!step.body) return step.operation ?? "";
+  const inner = step.body.map(stepText).join(", ");
+  return `${step.turns} × ${step.body.length === 1 ? inner : `(${inner})`}`;
 }
 
-function leaves(steps: ModelStep[]): ModelStep[] {
-  return steps.flatMap((step) => (step.body ? leaves(step.body) : [step]));
-}
-
+const leaves = (steps: ModelStep[]): ModelStep[] => steps.flatMap((step) => (step.body ? leaves(step.body) : [step]));
+const accesses = (phase: ModelPhase): ModelStep[] => leaves(phase.steps).filter((step) => step.access);
 const processes = (count: number): string => (count === 1 ? "1 process" : `${count} processes`);
 
-export function phaseWords(phase: ModelPhase): string {
-  const size = phase.smallest_bytes === phase.largest_bytes ? bytes(phase.largest_bytes) : `${bytes(phase.smallest_bytes)} to ${bytes(phase.largest_bytes)}`;
-  return `${phase.steps.map(stepText).join(", ")} of ${size}, ${phase.order}, by ${processes(phase.processes)}`;
+function phaseText(phase: ModelPhase): string {
+  const sizes = distinct([phase.smallest_bytes, phase.largest_bytes]).map((size) => bytes(size));
+  const what = phase.steps.map(stepText).join(", ");
+  return `${what} of ${sizes.join(" to ")}, ${phase.order}, by ${processes(phase.processes)}`;
+}
+
+function observedText(observed: NonNullable<ModelStep["observed"]>): string {
+  const { calls, sum_ns: sum, min_ns: least, max_ns: most, slowest_ns: slowest } = observed;
+  const range = `${time(sum / calls)} on average, ${time(least)} to ${time(most)}`;
+  return `${plural(calls, "call")}, ${range}; slowest process ${time(slowest)} in all`;
 }
 
 function operationDetails(step: ModelStep): HTMLElement {
   const row = (name: string, value: Child) => [h("dt", {}, name), h("dd", {}, value)];
-  return h("div", { class: "operation" }, h("h5", {}, step.operation ?? ""), h("dl", {},
-    step.offset ? row("offset", h("code", {}, step.offset)) : row("offset", "shared pointer"),
-    step.size ? row("size", h("code", {}, step.size)) : null,
-    (step.etype_bytes ?? 0) > 1 ? row("unit of the offset", `etypes of ${step.etype_bytes} bytes`) : null,
-    step.holes ? row("view", "leaves bytes out: strided") : null,
-    step.observed ? row("as seen", `${plural(step.observed.calls, "call")}, ${time(step.observed.sum_ns / step.observed.calls)} on average, ${time(step.observed.min_ns)} to ${time(step.observed.max_ns)}; slowest process ${time(step.observed.slowest_ns)} in all`) : null));
+  return h(
+    "div",
+    { class: "operation" },
+    h("h5", {}, step.operation),
+    h(
+      "dl",
+      {},
+      row("offset", step.offset ? h("code", {}, step.offset) : "shared pointer"),
+      step.size ? row("size", h("code", {}, step.size)) : null,
+      step.etype_bytes > 1 ? row("unit of the offset", `etypes of ${step.etype_bytes} bytes`) : null,
+      step.holes ? row("view", "leaves bytes out: strided") : null,
+      step.observed ? row("as seen", observedText(step.observed)) : null,
+    ),
+  );
+}
+
+/** "; phases 3 to 9 of the program". */
+function numbersText({ first, count, step_by: by }: ModelPhase): string {
+  if (!first) return "";
+  return `; phases ${count > 1 ? `${first} to ${first + (count - 1) * by}` : first} of the program`;
 }
 
 function phaseDetails(model: Model, phase: ModelPhase | undefined): HTMLElement {
-  if (!phase) return h("div", { class: "phase-details" }, h("p", { class: "note" }, "Click a point, or choose a phase from the list, for its formula."));
-  const numbers = phase.first ? (phase.count > 1 ? `${phase.first} to ${phase.first + (phase.count - 1) * phase.step_by}` : String(phase.first)) : "";
-  return h("div", { class: "phase-details", "data-phase": phase.phase },
-    h("h4", {}, `Phase ${phase.phase}${phase.count > 1 ? `, ${phase.count} times` : ""}${phase.metadata ? ", metadata" : ""}`),
-    h("p", {}, phaseWords(phase), numbers ? `; phases ${numbers} of the program` : "", `; file ${model.files[phase.file]?.name ?? ""}.`),
-    h("p", {}, h("b", {}, bytes(phase.written_bytes)), " written, ", h("b", {}, bytes(phase.read_bytes)), " read by all processes each time."),
-    leaves(phase.steps).filter((step) => step.access).map(operationDetails),
-    h("p", { class: "note" }, "idP is the process, n how often it has done this call before."));
+  if (!phase) {
+    const hint = "Click a point, or choose a phase from the list, for its formula.";
+    return h("div", { class: "phase-details" }, h("p", { class: "note" }, hint));
+  }
+  const times = phase.count > 1 && `${phase.count} times`;
+  const file = model.files.at(phase.file)?.name ?? "";
+  return h(
+    "div",
+    { class: "phase-details", "data-phase": phase.phase },
+    h("h4", {}, joined([`Phase ${phase.phase}`, times, phase.metadata && "metadata"])),
+    h("p", {}, `${phaseText(phase)}${numbersText(phase)}; file ${file}.`),
+    h(
+      "p",
+      {},
+      h("b", {}, bytes(phase.written_bytes)),
+      " written, ",
+      h("b", {}, bytes(phase.read_bytes)),
+      " read by all processes each time.",
+    ),
+    accesses(phase).map(operationDetails),
+    h("p", { class: "note" }, "idP is the process, n how often it has done this call before."),
+  );
 }
 
-function largest(values: Column): number {
-  let most = 0;
-  for (const value of values) if (value > most) most = value;
-  return most;
+// ---- pictures ----
+
+const READ = 0;
+const WRITE = 1;
+const BOTH = 4;
+
+function phaseColour(phase: ModelPhase): number {
+  const reads = accesses(phase).map((step) => (step.operation ?? "").includes("read"));
+  return reads.every(Boolean) ? READ : reads.some(Boolean) ? BOTH : WRITE;
 }
+
+/** What colours mean: of a point by its index. */
+const COLOURINGS: { name: string; of: (model: Model, i: number) => number }[] = [
+  { name: "operation", of: ({ points }, i) => (points.reads[i] ? READ : WRITE) },
+  { name: "phase", of: ({ points }, i) => Math.max(0, points.phase[i] - 1) },
+  { name: "process", of: ({ points }, i) => points.rank[i] },
+];
+
+const LOOKS: [name: string, yaw: number, pitch: number][] = [
+  ["in space", -0.62, 0.42],
+  ["tick × offset", 0, 0],
+  ["process × offset", -Math.PI / 2, 0],
+  ["tick × process", 0, 1.5],
+];
 
 class PhaseExplorer {
-  private colouring: Colouring = "operation";
+  private colouring = 0;
   private selected = 0;
   private readonly index: number[]; // points of the file that is shown
+  private readonly ranks: number[]; // that have some of them
   private readonly details = h("div", { "aria-live": "polite" });
   private readonly list = h("ol", { class: "phase-list" });
   private readonly scene: Scene;
   private readonly strip: Strip;
   private readonly timeline: Strip;
-  private readonly rows: Map<number, number>;
 
-  constructor(private readonly model: Model, file: number) {
-    const p = model.points;
-    this.index = Array.from(p.rank, (_, i) => i).filter((i) => p.file[i] === file);
-    const ranks = [...new Set(this.index.map((i) => p.rank[i]))].sort((a, b) => a - b);
-    this.rows = new Map(ranks.map((rank, i) => [rank, i]));
-    const pick = (i: number) => this.choose(p.phase[this.index[i]]);
-    this.scene = new Scene(`accesses of ${model.program} in space: process, tick and offset`, { x: "tick →", y: "offset ↑", z: "process", ends: [String(largest(p.tick)), bytes(this.most(p.offset)), String(largest(p.rank))] }, pick);
-    this.strip = new Strip("spatial strip: which process is where in the file", { label: "place in the file", unit: "bytes" }, "process", pick);
-    this.timeline = new Strip("timeline: which process accesses the file when", { label: "tick: accesses and communication before", unit: "count" }, "process", pick);
+  constructor(
+    private readonly model: Model,
+    file: number,
+  ) {
+    const { points } = model;
+    this.index = Array.from(points.rank, (_, i) => i).filter((i) => points.file[i] === file);
+    this.ranks = distinct(this.index.map((i) => points.rank[i])).sort((a, b) => a - b);
+    const pick = (i: number) => this.choose(points.phase[this.index[i]]);
+    const ends: [string, string, string] = [
+      String(this.most(points.tick)),
+      bytes(this.most(points.offset)),
+      String(this.most(points.rank)),
+    ];
+    const name = `accesses of ${model.program} in space: process, tick and offset`;
+    this.scene = new Scene(name, { x: "tick →", y: "offset ↑", z: "process", ends }, pick);
+    const place = { label: "place in the file", unit: "bytes" } as const;
+    this.strip = new Strip("spatial strip: which process is where in the file", place, "process", pick);
+    const tick = { label: "tick: accesses and communication before", unit: "count" } as const;
+    this.timeline = new Strip("timeline: which process accesses the file when", tick, "process", pick);
     this.choose(0);
   }
 
-  private most(column: Column): number { return this.index.reduce((most, i) => Math.max(most, column[i]), 0); }
+  private most(column: Column): number {
+    return extent(this.index.map((i) => column[i]))?.max ?? 0;
+  }
 
-  choose(phase: number): void {
+  /** Shows a phase, or none where it is shown already. */
+  private choose(phase: number): void {
     this.selected = this.selected === phase ? 0 : phase;
-    this.details.replaceChildren(phaseDetails(this.model, this.model.phases.find((p) => p.phase === this.selected)));
-    this.list.replaceChildren(...this.model.phases.map((p) => h("li", {}, button(`${p.phase}: ${phaseWords(p)}${p.count > 1 ? ` (${p.count} times)` : ""}`, () => this.choose(p.phase), { class: `phase-button c${leaves(p.steps).every((s) => !s.access || /read/.test(s.operation ?? "")) ? 0 : leaves(p.steps).some((s) => /read/.test(s.operation ?? "")) ? 4 : 1}`, "aria-pressed": String(this.selected === p.phase) }))));
+    const { phases } = this.model;
+    this.details.replaceChildren(
+      phaseDetails(
+        this.model,
+        phases.find((p) => p.phase === this.selected),
+      ),
+    );
+    const items = phases.map((p) => {
+      const text = `${p.phase}: ${phaseText(p)}${p.count > 1 ? ` (${p.count} times)` : ""}`;
+      const pressed = String(this.selected === p.phase);
+      const attributes = { class: `phase-button ${colourClass(phaseColour(p))}`, "aria-pressed": pressed };
+      return h(
+        "li",
+        {},
+        button(text, () => this.choose(p.phase), attributes),
+      );
+    });
+    this.list.replaceChildren(...items);
     this.paint();
   }
 
-  private colours(): { colour: Uint8Array; faint: Uint8Array } {
-    const p = this.model.points, colour = new Uint8Array(this.index.length), faint = new Uint8Array(this.index.length);
-    this.index.forEach((i, k) => {
-      colour[k] = this.colouring === "operation" ? (p.reads[i] ? 0 : 1) : this.colouring === "phase" ? Math.max(0, p.phase[i] - 1) % 8 : p.rank[i] % 8;
-      faint[k] = this.selected && p.phase[i] !== this.selected ? 1 : 0;
-    });
-    return { colour, faint };
-  }
-
   private paint(): void {
-    const p = this.model.points, of = (column: Column) => this.index.map((i) => column[i]), { colour, faint } = this.colours();
-    const unit = (column: Column, most: number) => Float32Array.from(this.index, (i) => (most ? column[i] / most : 0.5));
-    const cloud: Cloud = { x: unit(p.tick, largest(p.tick)), y: unit(p.offset, this.most(p.offset)), z: unit(p.rank, largest(p.rank)), colour, faint };
-    this.scene.show(cloud);
-    const row = this.index.map((i) => this.rows.get(p.rank[i])!), place = of(p.place), tick = of(p.tick);
-    const lane = Uint8Array.from(this.index, (i) => p.reads[i]);
-    this.strip.show({ lane, from: place, to: place.map((v, k) => v + p.size[this.index[k]]), row, colour, faint, rows: this.rows.size });
-    this.timeline.show({ from: tick, to: tick.map((v) => v + 1), row, colour, faint, rows: this.rows.size });
+    const { points } = this.model;
+    const { index, ranks } = this;
+    const of = (column: Column) => index.map((i) => column[i]);
+    const colour = Uint8Array.from(index, (i) => COLOURINGS[this.colouring].of(this.model, i) % 8);
+    const faint = Uint8Array.from(index, (i) => Number(this.selected > 0 && points.phase[i] !== this.selected));
+    const unit = (column: Column) => {
+      const most = this.most(column);
+      return Float32Array.from(index, (i) => (most ? column[i] / most : 0.5));
+    };
+    this.scene.show({ x: unit(points.tick), y: unit(points.offset), z: unit(points.rank), colour, faint });
+    const rowOf = new Map(ranks.map((rank, row) => [rank, row]));
+    const row = of(points.rank).map((rank) => rowOf.get(rank) ?? 0);
+    const common = { row, rows: ranks.map(String), colour, faint };
+    const place = of(points.place);
+    const size = of(points.size);
+    const lane = Uint8Array.from(of(points.reads));
+    this.strip.show({ ...common, lane, from: place, to: place.map((from, i) => from + size[i]) });
+    const tick = of(points.tick);
+    this.timeline.show({ ...common, from: tick, to: tick.map((from) => from + 1) });
   }
 
-  elements(): HTMLElement {
-    const views = h("div", { class: "controls", role: "toolbar", "aria-label": "view" },
-      chooser("colour", ["operation", "phase", "process"], 0, (i) => { this.colouring = (["operation", "phase", "process"] as const)[i]; this.paint(); }),
-      button("in space", () => this.scene.look(-0.62, 0.42)), button("tick × offset", () => this.scene.look(0, 0)), button("process × offset", () => this.scene.look(-Math.PI / 2, 0)), button("tick × process", () => this.scene.look(0, 1.5)));
-    const keys = h("div", { class: "legend" }, h("span", { class: "key c1" }, h("i", {}), "write"), h("span", { class: "key c0" }, h("i", {}), "read"));
-    return h("div", {}, views, h("div", { class: "explorer" }, h("div", {}, this.scene.element, keys), h("div", { class: "explorer-side" }, h("h4", {}, "Phases"), this.list, this.details)),
-      h("h4", {}, "Spatial strip"), this.strip.element, h("h4", {}, "Timeline"), this.timeline.element);
+  element(): HTMLElement {
+    const chooseColours = (index: number) => {
+      this.colouring = index;
+      this.paint();
+    };
+    const controls = h(
+      "div",
+      { class: "controls", role: "toolbar", "aria-label": "view" },
+      chooser(
+        "colour",
+        COLOURINGS.map((item) => item.name),
+        0,
+        chooseColours,
+      ),
+      LOOKS.map(([name, yaw, pitch]) => button(name, () => this.scene.look(yaw, pitch))),
+    );
+    const keys = legend([
+      { name: "write", colour: WRITE },
+      { name: "read", colour: READ },
+    ]);
+    const side = h("div", { class: "explorer-side" }, h("h4", {}, "Phases"), this.list, this.details);
+    return h(
+      "div",
+      {},
+      controls,
+      h("div", { class: "explorer" }, h("div", {}, this.scene.element, keys), side),
+      h("h4", {}, "Spatial strip"),
+      this.strip.element,
+      h("h4", {}, "Timeline"),
+      this.timeline.element,
+    );
   }
 }
 
-function table(model: Model): Table {
-  return {
-    name: `phases ${model.program}`,
-    columns: ["phase", "count", "processes", "operations", "order", "smallest bytes", "largest bytes", "written bytes", "read bytes", "offset", "size", "slowest process ns"],
-    rows: model.phases.map((p) => { const steps = leaves(p.steps).filter((s) => s.access); return [p.phase, p.count, p.processes, p.steps.map(stepText).join(", "), p.order, p.smallest_bytes, p.largest_bytes, p.written_bytes, p.read_bytes, steps.map((s) => s.offset ?? "shared").join(" ; "), steps.map((s) => s.size ?? "").join(" ; "), steps.reduce((sum, s) => sum + (s.observed?.slowest_ns ?? 0), 0)]; }),
-  };
+// ---- figures ----
+
+const COLUMNS = [
+  "phase",
+  "count",
+  "processes",
+  "operations",
+  "order",
+  "smallest bytes",
+  "largest bytes",
+  "written bytes",
+  "read bytes",
+  "offset",
+  "size",
+  "slowest process ns",
+];
+
+function phaseTable(model: Model): Table {
+  const rows = model.phases.map((p) => {
+    const steps = accesses(p);
+    return [
+      p.phase,
+      p.count,
+      p.processes,
+      p.steps.map(stepText).join(", "),
+      p.order,
+      p.smallest_bytes,
+      p.largest_bytes,
+      p.written_bytes,
+      p.read_bytes,
+      steps.map((s) => s.offset ?? "shared").join(" ; "),
+      steps.map((s) => s.size ?? "").join(" ; "),
+      steps.reduce((sum, s) => sum + (s.observed?.slowest_ns ?? 0), 0),
+    ];
+  });
+  return { name: `phases ${model.program}`, columns: COLUMNS, rows };
+}
+
+function captionOf(report: Report, model: Model): string {
+  const hasViews = leaves(model.phases.flatMap((p) => p.steps)).some((step) => step.holes);
+  const parts = [
+    "A point is an access. A tick is an access or an event of communication.",
+    hasViews && "Offsets are those in the views of the processes; the strip shows the equivalent layout without views.",
+    model.points_left_out && "Not all accesses are drawn: some of the processes, every so many.",
+    `Traced under ${joined([libraryName(model.mpi), model.mpiio]) || "an unknown MPI"};`,
+    `${plural(model.ranks, "rank")}; model of ${report.files[model.file].path}.`,
+  ];
+  return joined(parts, " ");
 }
 
 function modelFigure(report: Report, model: Model): HTMLElement {
-  const place = h("div", {}), busy = model.files.map((file, i) => ({ file, i, moved: file.read_bytes + file.written_bytes })).filter((f) => f.moved > 0).sort((a, b) => b.moved - a.moved);
-  const show = (i: number) => place.replaceChildren(busy.length ? new PhaseExplorer(model, busy[i].i).elements() : h("p", {}, "The program moved no data."));
-  show(0);
-  const views = leaves(model.phases.flatMap((p) => p.steps)).some((s) => s.holes);
+  const place = h("div", {});
+  const moved = model.files.map((file, number) => ({ file, number, bytes: file.read_bytes + file.written_bytes }));
+  const busy = moved.filter((item) => item.bytes > 0).sort((a, b) => b.bytes - a.bytes);
+  const show = (i: number) => place.replaceChildren(new PhaseExplorer(model, busy[i].number).element());
+  if (busy.length) show(0);
+  else place.append(h("p", {}, "The program moved no data."));
+  const names = busy.map((item) => `${item.file.name} (${bytes(item.bytes)})`);
+  const choice = busy.length > 1 ? h("div", { class: "controls" }, chooser("file", names, 0, show)) : null;
   return figure({
     title: `${baseName(report.files[model.file].path)}: ${model.program} on ${processes(model.ranks)}`,
-    body: [h("p", { class: "lead" }, model.words, "."), busy.length > 1 ? h("div", { class: "controls" }, chooser("file", busy.map((f) => `${f.file.name} (${bytes(f.moved)})`), 0, show)) : null, place],
-    caption: [`A point is an access. A tick is an access or an event of communication.${views ? " Offsets are those in the views of the processes; the strip shows the equivalent layout without views." : ""}${model.points_left_out ? " Not all accesses are drawn: some of the processes, every so many." : ""} Traced under ${[model.mpi, model.mpiio].filter(Boolean).join(", ") || "an unknown MPI"}; ${digits(model.ranks, 6)} ranks; model of ${report.files[model.file].path}.`],
-    table: () => table(model),
+    body: [h("p", { class: "lead" }, model.words, "."), choice, place],
+    caption: captionOf(report, model),
+    table: () => phaseTable(model),
   });
 }
 
+function entryOf(report: Report, model: Model): Entry {
+  const sum = (key: "written_bytes" | "read_bytes") => bytes(model.files.reduce((all, file) => all + file[key], 0));
+  const name = fileLabel(report, report.files[model.file]);
+  return {
+    value: String(model.phases.reduce((all, phase) => all + phase.count, 0)),
+    size: model.phases.length,
+    where: joined([name, model.program, processes(model.ranks)], " · "),
+    verdict: `${sum("written_bytes")} written, ${sum("read_bytes")} read`,
+  };
+}
+
+function warningsOf({ failed_calls: failed, incomplete_ranks: incomplete }: Model): string[] {
+  const failedText = `${plural(failed, "call")} failed and ${failed === 1 ? "is" : "are"} not in the model`;
+  return [failed ? failedText : "", incomplete ? `${plural(incomplete, "trace")} of the model end early` : ""].filter(
+    Boolean,
+  );
+}
+
 export const phases: View = {
-  id: "phases", title: "I/O phases", about: "What a program asks of MPI-IO: who, when, where in the file.",
+  title: "I/O phases",
+  about: "What a program asks of MPI-IO: who, when, where in the file.",
   applies: (report) => report.models.length > 0,
   render: (report) => report.models.map((model) => modelFigure(report, model)),
+  cards: (report) => [{ label: "I/O phases", entries: report.models.map((model) => entryOf(report, model)) }],
+  remarks: (report) =>
+    report.models.flatMap((model) =>
+      warningsOf(model).map((text) => ({ level: "warning", text, where: model.program })),
+    ),
 };

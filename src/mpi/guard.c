@@ -1,3 +1,0 @@
-#include "mpi/guard.h"
-
-_Thread_local int guard_depth;
