@@ -64,40 +64,146 @@ void access_memory_copy_past(char *to, int64_t to_stride, const char *from, int6
         storage_stream(to, from, (size_t)length);
 }
 
-typedef void copy_pieces(char *to, int64_t to_stride, const char *from, int64_t from_stride, int64_t length,
-                         int64_t count);
+/* ---- transposed ---- */
 
-static void access_memory_take_by(struct access_memory *memory, char *to, int64_t bytes, copy_pieces *copy)
+/* A matrix whose columns lie in memory as the file's rows: each row of the file is a run of single elements, far apart,
+ * and the next row is the same one element further. One row at a time would fetch a cache line for each element. So
+ * rows are gathered, and copied in tiles of which every line is used whole, on both sides. */
+enum { TILE_ROWS = 32, TILE_BYTES = 64, TILE_ELEMENT_MAX = 16, TILE_ROWS_LEAST = 4, TILE_COLUMNS_LEAST = 16 };
+
+struct tiles {
+    const struct access_memory *memory;
+    bool write;
+    struct typemap_run first; /* the others are like it */
+    char *rows[TILE_ROWS];    /* where each goes to, or comes from */
+    int count;
+};
+
+/* Up to TILE_BYTES of each row, by way of a small array: so that lines which lie a power of two apart, and push each
+ * other out of the cache, are touched once. `length` is known to the compiler. */
+#define TILE_COPY(known)                                                                                               \
+    case known:                                                                                                        \
+        for (int64_t c = 0; c < columns; c++, memory += stride)                                                        \
+            for (int r = 0; r < rows; r++)                                                                             \
+                if (write)                                                                                             \
+                    memcpy(tile[r] + c * (known), memory + r * (known), known);                                        \
+                else                                                                                                   \
+                    memcpy(memory + r * (known), tile[r] + c * (known), known);                                        \
+        break
+
+static void tile_copy(char tile[TILE_ROWS][TILE_BYTES], char *memory, int64_t stride, int64_t length, int64_t columns,
+                      int rows, bool write)
+{
+    switch (length) {
+        TILE_COPY(4);
+        TILE_COPY(8);
+        TILE_COPY(16);
+    default:
+        assert(!"a length that tiles are not made for");
+    }
+}
+
+static void tiles_move(const struct tiles *tiles)
+{
+    const struct typemap_run *run = &tiles->first;
+    const int64_t wide = TILE_BYTES / run->length;
+    char tile[TILE_ROWS][TILE_BYTES];
+    for (int64_t c = 0; c < run->count; c += wide) {
+        const int64_t columns = run->count - c < wide ? run->count - c : wide;
+        const size_t bytes = (size_t)(columns * run->length);
+        char *memory = access_memory_at(tiles->memory->base, run->displacement + c * run->stride);
+        for (int r = 0; r < tiles->count && !tiles->write; r++)
+            memcpy(tile[r], tiles->rows[r] + c * run->length, bytes);
+        tile_copy(tile, memory, run->stride, run->length, columns, tiles->count, tiles->write);
+        for (int r = 0; r < tiles->count && tiles->write; r++)
+            memcpy(tiles->rows[r] + c * run->length, tile[r], bytes);
+    }
+}
+
+static void tiles_flush(struct tiles *tiles)
+{
+    struct typemap_run run = tiles->first;
+    if (tiles->count >= TILE_ROWS_LEAST) {
+        tiles_move(tiles);
+    } else {
+        for (int r = 0; r < tiles->count; r++, run.displacement += run.length) {
+            char *memory = access_memory_at(tiles->memory->base, run.displacement);
+            if (tiles->write)
+                access_memory_copy(tiles->rows[r], run.length, memory, run.stride, run.length, run.count);
+            else
+                access_memory_copy(memory, run.stride, tiles->rows[r], run.length, run.length, run.count);
+        }
+    }
+    tiles->count = 0;
+}
+
+/* Elements of one row do not reach into those of another, so that the order of copies does not matter. */
+static bool tiles_take_such(const struct typemap_run *run)
+{
+    return run->length <= TILE_ELEMENT_MAX && (run->length == 8 || run->length == 4 || run->length == 16) &&
+           run->count >= TILE_COLUMNS_LEAST && run->stride >= TILE_ROWS * run->length;
+}
+
+static void tiles_add(struct tiles *tiles, char *place, const struct typemap_run *run)
+{
+    const struct typemap_run *first = &tiles->first;
+    if (tiles->count == TILE_ROWS ||
+        (tiles->count > 0 &&
+         (run->displacement != first->displacement + tiles->count * first->length || run->length != first->length ||
+          run->stride != first->stride || run->count != first->count)))
+        tiles_flush(tiles);
+    if (tiles->count == 0)
+        tiles->first = *run;
+    tiles->rows[tiles->count++] = place;
+}
+
+void access_memory_move(struct access_memory *memory, char *place, const struct typemap_run *pieces, bool write)
+{
+    struct tiles tiles = {.memory = memory, .write = write};
+    for (int64_t i = 0; i < pieces->count; i++) {
+        char *to = place + i * pieces->stride;
+        for (int64_t left = pieces->length; left > 0;) {
+            struct typemap_run run;
+            const int64_t moved = typemap_cursor_run(&memory->cursor, left, &run);
+            char *own = access_memory_at(memory->base, run.displacement);
+            if (tiles_take_such(&run)) {
+                tiles_add(&tiles, to, &run);
+            } else {
+                tiles_flush(&tiles);
+                if (write)
+                    access_memory_copy(to, run.length, own, run.stride, run.length, run.count);
+                else
+                    access_memory_copy(own, run.stride, to, run.length, run.length, run.count);
+            }
+            to += moved;
+            left -= moved;
+        }
+    }
+    tiles_flush(&tiles);
+}
+
+/* ---- one piece ---- */
+
+void access_memory_take(struct access_memory *memory, char *to, int64_t bytes)
+{
+    access_memory_move(memory, to, &(struct typemap_run){.length = bytes, .count = 1}, true);
+}
+
+void access_memory_take_past(struct access_memory *memory, char *to, int64_t bytes)
 {
     while (bytes > 0) {
         struct typemap_run run;
         const int64_t taken = typemap_cursor_run(&memory->cursor, bytes, &run);
-        copy(to, run.length, access_memory_at(memory->base, run.displacement), run.stride, run.length, run.count);
+        access_memory_copy_past(to, run.length, access_memory_at(memory->base, run.displacement), run.stride,
+                                run.length, run.count);
         to += taken;
         bytes -= taken;
     }
 }
 
-void access_memory_take(struct access_memory *memory, char *to, int64_t bytes)
-{
-    access_memory_take_by(memory, to, bytes, access_memory_copy);
-}
-
-void access_memory_take_past(struct access_memory *memory, char *to, int64_t bytes)
-{
-    access_memory_take_by(memory, to, bytes, access_memory_copy_past);
-}
-
 void access_memory_give(struct access_memory *memory, const char *from, int64_t bytes)
 {
-    while (bytes > 0) {
-        struct typemap_run run;
-        const int64_t given = typemap_cursor_run(&memory->cursor, bytes, &run);
-        access_memory_copy(access_memory_at(memory->base, run.displacement), run.stride, from, run.length, run.length,
-                           run.count);
-        from += given;
-        bytes -= given;
-    }
+    access_memory_move(memory, (char *)from, &(struct typemap_run){.length = bytes, .count = 1}, false);
 }
 
 /* ---- Through maps of the file ------------------------------------------------------------------------------------ */
@@ -136,14 +242,13 @@ enum storage_ground access_map_ground(struct storage *storage, const struct acce
 /* What is read is looked at by the program. What is written goes to where nobody looks soon, and past the caches. */
 static void give_or_take(const struct access_map *map, char *place, const struct typemap_run *run)
 {
-    for (int64_t i = 0; i < run->count; i++, place += run->stride) {
-        if (!map->write)
-            access_memory_give(map->memory, place, run->length);
-        else if (map->bytes >= STREAM_BYTES)
+    enum { PAST_LEAST = 128 }; /* bytes of a piece of memory: shorter ones are not copied past the caches anyway */
+    const struct typemap_shape *shape = typemap_shape(map->memory->cursor.map);
+    if (map->write && map->bytes >= STREAM_BYTES && shape->size / shape->pieces >= PAST_LEAST)
+        for (int64_t i = 0; i < run->count; i++, place += run->stride)
             access_memory_take_past(map->memory, place, run->length);
-        else
-            access_memory_take(map->memory, place, run->length);
-    }
+    else
+        access_memory_move(map->memory, place, run, map->write);
 }
 
 static void access_map_copy_run(const struct access_map *map, char *place, const struct typemap_run *run)

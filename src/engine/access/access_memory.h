@@ -22,6 +22,9 @@ void access_memory_take(struct access_memory *memory, char *to, int64_t bytes);
 void access_memory_take_past(struct access_memory *memory, char *to, int64_t bytes); /* see access_memory_copy_past() */
 void access_memory_give(struct access_memory *memory, const char *from, int64_t bytes);
 
+/* The next bytes of the stream, to (`write`) or from a run of places. */
+void access_memory_move(struct access_memory *memory, char *place, const struct typemap_run *pieces, bool write);
+
 /* `count` pieces of `length` bytes, in order (which matters where those of `to` overlap). */
 void access_memory_copy(char *to, int64_t to_stride, const char *from, int64_t from_stride, int64_t length,
                         int64_t count);

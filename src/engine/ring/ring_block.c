@@ -279,11 +279,7 @@ static void ring_move_copy_run(struct ring *ring, char *place, const struct type
             access_memory_copy(own, run->length, place, run->stride, run->length, run->count);
         return;
     }
-    for (int64_t i = 0; i < run->count; i++, place += run->stride)
-        if (write)
-            access_memory_take(memory, place, run->length);
-        else
-            access_memory_give(memory, place, run->length);
+    access_memory_move(memory, place, run, write);
 }
 
 /* Where this rank's data in a block end. */
