@@ -15,7 +15,7 @@
  * from wherever MPI makes progress. A step never waits for another rank. */
 enum step { STEP_PENDING, STEP_DONE };
 
-enum { AGREE_VALUES_MAX = 10, AGREE_TEXT_MAX = 480 };
+enum { AGREE_VALUES_MAX = 12, AGREE_TEXT_MAX = 480 };
 
 struct agree_text {
     int32_t status;

@@ -87,6 +87,11 @@ void comm_tolerant(MPI_Comm comm)
 /* ---- is the MPI able to? ---- */
 
 #if PIOLET_IS_OPENMPI
+bool comm_is_odd(void)
+{
+    return has_changed();
+}
+
 pl_status comm_ready_coll(MPI_Comm comm, struct pl_error *error)
 {
     (void)comm;
@@ -104,6 +109,13 @@ static void look_at_self(int32_t ret_facts[FACTS])
 {
     ret_facts[SHORT] = address_space_left() < SPACE_LEAST;
     ret_facts[STRANGE] = has_changed();
+}
+
+bool comm_is_odd(void)
+{
+    int32_t facts[FACTS];
+    look_at_self(facts);
+    return facts[SHORT] || facts[STRANGE];
 }
 
 /* A collective call of MPICH in which a rank cannot send goes on at that rank, and may wait for what others would have

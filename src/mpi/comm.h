@@ -10,13 +10,18 @@
 #include "base/status.h"
 
 #include <mpi.h>
+#include <stdbool.h>
 
 /* MPI has begun: who the process is at present is remembered. */
 void comm_begin(void);
 
-/* Every rank of `comm`, a communicator of the program's, calls it before the first of ours is made of it. Fails on all
- * ranks where one of them has too little address space left for the MPI's messages. Where a rank has become another
- * user since MPI began, it tries whether every rank can still reach every other; where one cannot, the job ends. */
+/* Has this process changed so that MPI may fail it: it is another user, or has little address space left? */
+bool comm_is_odd(void);
+
+/* Every rank of `comm` calls it before the first communicator of ours is made of it, and again where one of them has
+ * become odd. Fails on all ranks where one of them has too little address space left for the MPI's messages. Where a
+ * rank has become another user since MPI began, it tries whether every rank can still reach every other; where one
+ * cannot, the job ends. */
 pl_status comm_ready_coll(MPI_Comm comm, struct pl_error *error);
 
 /* Every rank of `comm` calls it. MPI's code: where it is not MPI_SUCCESS, it is the same failure on all ranks. A

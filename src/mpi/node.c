@@ -141,6 +141,14 @@ static uint64_t group_left(void)
     return left == UINT64_MAX ? left : left - (gone < left ? gone : left);
 }
 
+bool node_affords(const struct node *node)
+{
+    if (node->rank != 0 || node->promised == 0)
+        return true;
+    const uint64_t left = cgroup_memory_left(), gone = atomic_load(&promised) - node->promised;
+    return left == UINT64_MAX || (left > gone && node->bytes <= (left - gone) / GROUP_PART);
+}
+
 /* The first of the sizes that is a small part of what is left; the last one is asked for in any case. */
 static int first_affordable(struct node *node, const size_t *sizes, int count)
 {

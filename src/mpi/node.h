@@ -37,5 +37,7 @@ struct node {
  * open already leave, and of what is left to each rank. */
 void node_open_coll(MPI_Comm comm, int comm_rank, int comm_size, const size_t *sizes, int count, struct node *ret_node);
 void node_close(struct node *node);
+/* Local: would a segment of this size still be taken? Others may have come to need the memory that it was promised. */
+bool node_affords(const struct node *node);
 
 #endif

@@ -57,11 +57,12 @@ engine/move | mem error view shared pool access store aux file develop | the agg
 engine/schedule | access move | in which order rounds are done
 engine/exchange | mem view access coverage move | transport: messages
 engine/ring | mem storage error access tune coverage aux move | transport: shared memory of a node, and messages between nodes
+engine/peers | mem error shared ring | what the ranks of a communicator know of each other, kept between files
 engine/direct | mem ship schedule move | transport: none, each rank accesses the file itself
 engine/strategy | tune exchange ring direct move | strategies, one row each, and the choice among them
-engine/control | fault mem storage error hint view shared prefetch aux ring file ship develop strategy | what all ranks of a file do besides moving data
+engine/control | fault mem storage error hint view shared prefetch aux peers file ship develop strategy | what all ranks of a file do besides moving data
 engine/pending | pool file ship move | operations that go on meanwhile
-engine/api | mem error hint typemap datarep view aux ring ship develop strategy file control pending | the functions of MPI
+engine/api | mem error hint typemap datarep view aux ring peers ship develop strategy file control pending | the functions of MPI
 TABLE
 }
 

@@ -5,6 +5,7 @@
 #include "engine/aux/aux.h"
 #include "engine/control/control.h"
 #include "engine/hint/hint.h"
+#include "engine/peers/peers.h"
 #include "engine/pending/pending.h"
 #include "engine/ship/ship.h"
 #include "engine/strategy/strategy.h"
@@ -117,6 +118,7 @@ int MPI_Finalize(void)
     api_operations_sweep();
     api_hook_remove();
     aux_stop();
+    peers_end_coll();
     return real.Finalize();
 }
 API_ALIAS(Finalize);

@@ -135,7 +135,7 @@ static pl_status api_request_place(struct file *file, const struct api_call *cal
     if (call->positioning == EXPLICIT)
         return place_at(request, offset, error);
     if (call->positioning == SHARED) {
-        if (shared_fetch_add(&file->shared, etypes, &before, error))
+        if (shared_fetch_add(file->shared, etypes, &before, error))
             return error->status;
         return place_at(request, before, error);
     }

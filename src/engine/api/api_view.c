@@ -22,7 +22,7 @@ static pl_status find_datarep(const char *name, const struct datarep **ret_rep, 
 static pl_status current_byte(struct file *file, int64_t *ret_byte, struct pl_error *error)
 {
     int64_t etypes, position;
-    if (shared_get(&file->shared, &etypes, error))
+    if (shared_get(file->shared, &etypes, error))
         return error->status;
     struct view *view = file_view(file);
     if (typemap_shape(view->filetype)->size == 0)
@@ -265,7 +265,7 @@ int MPI_File_get_position_shared(MPI_File fh, MPI_Offset *offset)
         return api_end_system(file, api_system.File_get_position_shared(file->system, offset));
     int64_t etypes;
     if (api_wants_pointer(&api, offset, "the place for the offset") == PL_OK &&
-        shared_get(&file->shared, &etypes, &api.error) == PL_OK)
+        shared_get(file->shared, &etypes, &api.error) == PL_OK)
         *offset = etypes;
     return api_end(&api);
 }

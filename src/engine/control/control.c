@@ -222,7 +222,7 @@ static void control_install_view(struct file *file, struct view *view)
     file->position = 0;
     pthread_mutex_unlock(&file->lock);
     view_unref(old);
-    shared_turn(&file->shared);
+    shared_turn(file->shared);
 }
 
 pl_status control_set_view_coll(struct file *file, struct view *view, MPI_Info info, struct pl_error *error)
@@ -233,7 +233,7 @@ pl_status control_set_view_coll(struct file *file, struct view *view, MPI_Info i
     struct agree agree;
     values[SAME_HINTS] = !update_hints(file, info, error);
     if (error->status == PL_OK && file->rank == 0)
-        shared_prepare(&file->shared, 0, error);
+        shared_prepare(file->shared, 0, error);
     if (view) {
         view_facts(view, values);
         digest_text(datarep_name(view->representation), &values[DATAREP]);
@@ -395,11 +395,11 @@ pl_status control_seek_shared_coll(struct file *file, int64_t offset, int whence
     if (meet_with_coll(file, offset, "offsets", error) || meet_with_coll(file, whence, "values of whence", error))
         return error->status;
     int64_t current = 0, target = 0;
-    if (file->rank == 0 && shared_get(&file->shared, &current, error) == PL_OK &&
+    if (file->rank == 0 && shared_get(file->shared, &current, error) == PL_OK &&
         control_seek_target(file, file->view, offset, whence, current, &target, error) == PL_OK)
-        shared_prepare(&file->shared, target, error);
+        shared_prepare(file->shared, target, error);
     if (control_meet_coll(file, error))
         return error->status;
-    shared_turn(&file->shared);
+    shared_turn(file->shared);
     return control_tell_late_coll(file, error);
 }

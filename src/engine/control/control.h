@@ -53,8 +53,7 @@ pl_status control_set_strategy_coll(struct file *file, const char *name, struct 
 /* ---- control_open.c: what auxiliary processes store later ---- */
 
 /* At open, before the ranks agree: where this process knows of any, it introduces the file and tells the others of its
- * node at `place` (CONTROL_AUXILIARY_BYTES of its segment). True: it did. */
-enum { CONTROL_AUXILIARY_BYTES = 128 };
+ * node at `place` (PEERS_OFFER_BYTES of its segment). True: it did. */
 bool control_offer_auxiliary(struct file *file, void *place);
 /* After it, where any rank did. */
 void control_join_auxiliary_coll(struct file *file, const void *place);

@@ -5,10 +5,9 @@
 #include "engine/error/error.h"
 #include "engine/fault/fault.h"
 #include "engine/mem.h"
-#include "engine/ring/ring.h"
+#include "engine/peers/peers.h"
 #include "engine/ship/ship.h"
 #include "engine/strategy/strategy.h"
-#include "mpi/comm.h"
 #include "mpi/real.h"
 #include "mpi/wait.h"
 
@@ -29,7 +28,7 @@ struct invitation {
     atomic_bool claimed, ready; /* some rank introduces the file; it has */
     struct aux_offer offer;
 };
-_Static_assert(sizeof(struct invitation) <= CONTROL_AUXILIARY_BYTES, "an invitation fits into its place");
+_Static_assert(sizeof(struct invitation) <= PEERS_OFFER_BYTES, "an invitation fits into its place");
 
 static void control_auxiliary_refuse(struct file *file, const char *why)
 {
@@ -102,21 +101,28 @@ void control_close_auxiliary(struct file *file)
 
 /* ---- hints ---- */
 
-static pl_status agree_on_arguments_coll(struct file *file, struct pl_error *error)
+/* The first meeting: by the communicator that all files of these ranks have in common. On success kit_values are what
+ * peers_take_coll() wants. */
+static pl_status agree_on_arguments_coll(struct file *file, struct peers *peers, int64_t kit_values[PEERS_VALUES],
+                                         struct pl_error *error)
 {
-    enum { AMODE, AMODE_MOST, DIGEST, DIGEST_MOST, DEVELOP, VALUES };
+    enum { AMODE, AMODE_MOST, DIGEST, DIGEST_MOST, DEVELOP, KITS, VALUES = KITS + PEERS_VALUES };
     int64_t values[VALUES] = {file->amode, -(int64_t)file->amode, 0, 0, develop_is_wanted() ? -1 : 0};
     if (file->hints) {
         values[DIGEST] = (int64_t)(hints_digest(file->hints) >> 1);
         values[DIGEST_MOST] = -values[DIGEST];
     }
+    peers_bring(peers, values + KITS);
     struct agree agree;
-    if (agree_run_coll(&agree, file->comm, file->rank, error, values, VALUES))
+    if (agree_run_coll(&agree, peers_comm(peers), file->rank, error, values, VALUES))
         return error->status;
+    for (int i = 0; i < PEERS_VALUES; i++)
+        kit_values[i] = agree_least(&agree, KITS + i);
     if (agree_least(&agree, AMODE) != -agree_least(&agree, AMODE_MOST))
         return pl_fail(error, PL_E_NOT_SAME, "the ranks give different access modes");
     if (agree_least(&agree, DIGEST) != -agree_least(&agree, DIGEST_MOST))
-        hints_share_coll(file->hints, file->comm); /* what makes ranks work together must not differ: rank 0's hold */
+        hints_share_coll(file->hints,
+                         peers_comm(peers)); /* what makes ranks work together must not differ: rank 0's hold */
     control_take_values(file);
     file->develop = file->size > 1 && agree_least(&agree, DEVELOP) < 0;
     return PL_OK;
@@ -197,56 +203,26 @@ static pl_status control_open_begin(struct file *file, const char *name, MPI_Inf
     return PL_OK;
 }
 
-/* The node's segment: the shared file pointer and the offer of auxiliary processes lie in the first page, behind it
- * what finds the order of the ranks, and then the ring. */
-enum { OFFER_AT = 2048, POINTER_BYTES = 4096 };
-_Static_assert(OFFER_AT + CONTROL_AUXILIARY_BYTES <= POINTER_BYTES, "the offer fits into the first page");
-
-static void *offer_place(const struct file *file)
+/* What the file has of its kit until it is closed. */
+static void take_kit(struct file *file, struct peers_kit *kit)
 {
-    return file->node.segment ? (char *)file->node.segment + OFFER_AT : NULL;
-}
-
-static size_t ring_place(int ranks)
-{
-    assert(ranks > 0);
-    const size_t order = shared_order_bytes(ranks);
-    return POINTER_BYTES + (order + POINTER_BYTES - 1) / POINTER_BYTES * POINTER_BYTES;
-}
-
-/* Less room for the ring, each time by half, where little memory is left. */
-enum { SEGMENT_SIZES = 11 };
-_Static_assert(RING_CAPACITY_MAX >> (SEGMENT_SIZES - 1) == RING_CAPACITY_MIN, "the last is the least");
-
-static void open_node_coll(struct file *file)
-{
-    size_t sizes[SEGMENT_SIZES];
-    for (int i = 0; i < SEGMENT_SIZES; i++)
-        sizes[i] = ring_place(file->size) + ring_segment_bytes(file->size, file->size, RING_CAPACITY_MAX >> i);
-    node_open_coll(file->comm, file->rank, file->size, sizes, SEGMENT_SIZES, &file->node);
+    file->kit = kit;
+    file->comm = kit->comm;
+    file->node = kit->node;
+    file->shared = &kit->shared;
+    file->order = &kit->order;
+    file->ring = kit->ring;
 }
 
 static void set_up_rest_coll(struct file *file, int64_t size, struct pl_error *error)
 {
     assert(size >= 0);
-    open_node_coll(file);
-    const struct node *node = &file->node;
-    struct pl_error own = {0};
-    shared_open_coll(&file->shared, node, node->segment, file->comm, file->rank, &own);
-    shared_order_open(&file->order, node->alone ? (char *)node->segment + POINTER_BYTES : NULL, file->rank, file->size);
-    if (node->everywhere)
-        ring_new((char *)node->segment + ring_place(file->size), RING_CAPACITY_MAX >> node->choice, node->rank,
-                 node->size, node->count, &file->ring, &own);
-    if (node->everywhere && node->count > 1)
-        ring_port_open_coll(file->ring, file->comm, node, &own);
     if (file->develop)
         develop_track_open_coll(file);
-    if (own.status != PL_OK && error->status == PL_OK)
-        *error = own;
     if (error->status == PL_OK && view_new_bytes(&file->view, error) == PL_OK && (file->amode & MPI_MODE_APPEND)) {
         file->position = size;
         if (file->rank == 0)
-            shared_prepare(&file->shared, size, error);
+            shared_prepare(file->shared, size, error);
     }
 }
 
@@ -265,17 +241,15 @@ static void choose_first(struct file *file)
 
 static void let_go_coll(struct file *file)
 {
-    shared_close_coll(&file->shared);
-    ring_free(file->ring);
-    file->ring = NULL;
     aux_free(file->aux);
     file->aux = NULL;
     develop_track_close(file);
-    node_close(&file->node);
-    wait_enter();
-    if (file->comm != MPI_COMM_NULL)
-        real.Comm_free(&file->comm);
-    wait_leave();
+    peers_give_back_coll(file->kit);
+    file->kit = NULL;
+    file->ring = NULL;
+    file->shared = NULL;
+    file->order = NULL;
+    file->comm = MPI_COMM_NULL;
     view_unref(file->view);
     hints_free(file->hints);
     mem_free(file->memory.bytes);
@@ -293,14 +267,15 @@ static void let_go_coll(struct file *file)
     prefetch_memory_clear(&file->prefetch);
 }
 
-static void give_back_coll(struct file *file, bool created)
+/* What an open that failed has done already. */
+static void undo_open(struct file *file, bool created)
 {
     struct pl_error ignored;
     control_close_auxiliary(file);
     storage_close(file->storage, &ignored);
+    file->storage = NULL;
     if (created)
         storage_unlink(file->name, &ignored);
-    let_go_coll(file);
 }
 
 static void open_log(struct file *file)
@@ -326,7 +301,7 @@ static pl_status open_ours_coll(struct file *file, struct pl_error *error)
     bool created;
     int64_t size;
     if (open_first_coll(file, &created, &size, error)) {
-        give_back_coll(file, created);
+        undo_open(file, created);
         return error->status;
     }
     if (file->rank != 0)
@@ -336,11 +311,11 @@ static pl_status open_ours_coll(struct file *file, struct pl_error *error)
     struct agree agree;
     int64_t values[VALUES] = {[BUFFER] = buffer_affordable(&file->node)};
     if (error->status == PL_OK) {
-        values[OFFERS] = control_offer_auxiliary(file, offer_place(file)) ? -1 : 0;
+        values[OFFERS] = control_offer_auxiliary(file, file->kit->offer) ? -1 : 0;
         values[MAP_BYTES] = control_map_budget(file);
     }
     if (agree_run_coll(&agree, file->comm, file->rank, error, values, VALUES)) {
-        give_back_coll(file, created);
+        undo_open(file, created);
         return error->status;
     }
     control_map_apply(file, agree_least(&agree, MAP_BYTES));
@@ -349,13 +324,31 @@ static pl_status open_ours_coll(struct file *file, struct pl_error *error)
     assert(file->storage && file->view);
     control_take_values(file);
     if (agree_least(&agree, OFFERS) < 0)
-        control_join_auxiliary_coll(file, offer_place(file));
+        control_join_auxiliary_coll(file, file->kit->offer);
     if (file->amode & MPI_MODE_APPEND)
-        shared_turn(&file->shared);
+        shared_turn(file->shared);
     choose_first(file);
     file->late_rank = INT64_MAX;
     open_log(file);
     return ship_update_coll(file, error); /* nothing can be held yet: it does not fail */
+}
+
+static void open_with_coll(struct file *file, struct peers *peers, const char *name, MPI_Info info,
+                           struct pl_error *error)
+{
+    struct peers_kit *kit;
+    int64_t kit_values[PEERS_VALUES];
+    file->rank = peers_rank(peers);
+    file->size = peers_size(peers);
+    assert(file->rank >= 0 && file->rank < file->size);
+    control_open_begin(file, name, info, error);
+    if (agree_on_arguments_coll(file, peers, kit_values, error) != PL_OK)
+        return;
+    file->is_system = file->values.impl == HINT_IMPL_SYSTEM;
+    if (file->is_system || peers_take_coll(peers, kit_values, &kit, error) != PL_OK)
+        return;
+    take_kit(file, kit);
+    open_ours_coll(file, error);
 }
 
 pl_status control_open_coll(MPI_Comm comm, const char *name, int amode, MPI_Info info, const struct pl_error *own,
@@ -364,34 +357,21 @@ pl_status control_open_coll(MPI_Comm comm, const char *name, int amode, MPI_Info
     file->amode = amode;
     file->buffer_most = INT64_MAX;
     file->system = MPI_FILE_NULL;
-    file->shared.window = MPI_WIN_NULL;
+    file->comm = MPI_COMM_NULL;
     pthread_mutex_init(&file->lock, NULL);
     pthread_rwlock_init(&file->ship_lock, NULL);
     prefetch_memory_init(&file->prefetch);
-    file->comm = MPI_COMM_NULL;
-    if (comm_ready_coll(comm, error) != PL_OK) {
+    struct peers *peers = NULL;
+    if (peers_find_coll(comm, &peers, error) != PL_OK) {
         let_go_coll(file);
         return error->status;
     }
-    const int code = comm_dup_coll(comm, &file->comm);
-    if (code != MPI_SUCCESS) {
-        let_go_coll(file);
-        return error_from_mpi(code, "duplicating the communicator", error);
-    }
-    real.Comm_rank(file->comm, &file->rank);
-    real.Comm_size(file->comm, &file->size);
-    assert(file->rank >= 0 && file->rank < file->size);
     *error = *own;
-    control_open_begin(file, name, info, error);
-    if (agree_on_arguments_coll(file, error)) {
+    open_with_coll(file, peers, name, info, error);
+    if (error->status != PL_OK || file->is_system)
         let_go_coll(file);
-        return error->status;
-    }
-    if (file->values.impl != HINT_IMPL_SYSTEM)
-        return open_ours_coll(file, error);
-    file->is_system = true;
-    let_go_coll(file);
-    return PL_OK;
+    peers_unref_coll(peers);
+    return error->status;
 }
 
 pl_status control_close_coll(struct file *file, struct pl_error *error)

@@ -23,6 +23,7 @@ struct aux;
 struct ring;
 struct develop_track;
 struct strategy;
+struct peers_kit;
 struct pending;
 struct ship;
 
@@ -41,7 +42,7 @@ struct file {
     MPI_File system; /* hint piolet_impl=system: the MPI's own file does everything; else MPI_FILE_NULL */
     bool is_system;
 
-    MPI_Comm comm; /* a duplicate of ours */
+    MPI_Comm comm; /* of the kit */
     int rank, size;
     int amode;
     char *name; /* as the program gave it, without prefix */
@@ -49,9 +50,10 @@ struct file {
     bool readable; /* the storage can also be read, whatever the access mode says */
     struct hints *hints;
     struct hint_values values; /* in force, the same on all ranks */
+    struct peers_kit *kit;     /* what all the following are of */
     struct node node;
-    struct shared shared;
-    struct shared_order order;
+    struct shared *shared;
+    struct shared_order *order;
     struct ring *ring; /* NULL where not all ranks share memory */
     struct aux *aux;   /* auxiliary processes that store what is written collectively; NULL: none */
     char auxiliary_text[128];

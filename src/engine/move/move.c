@@ -44,10 +44,10 @@ static void move_order_start(struct move *move)
     assert(failed || move->request.view->etype_size > 0);
     place->mine[ETYPES] = failed ? 0 : move->request.bytes / move->request.view->etype_size;
     place->mine[FAILURES] = failed;
-    if (file->order.lines) {
+    if (file->order->lines) {
         move_enter(move, MOVE_MEET);
         place->turns = 0;
-        shared_order_start(&file->order, &place->call, place->mine[ETYPES], failed);
+        shared_order_start(file->order, &place->call, place->mine[ETYPES], failed);
         return;
     }
     move_enter(move, MOVE_SCAN);
@@ -65,7 +65,7 @@ static void move_order_base(struct move *move)
     if (file->rank == last) {
         place->base[FAILURES] = place->upto[FAILURES];
         if (place->base[FAILURES] == 0 &&
-            shared_fetch_add(&file->shared, place->upto[ETYPES], &place->base[ETYPES], &move->error) != PL_OK)
+            shared_fetch_add(file->shared, place->upto[ETYPES], &place->base[ETYPES], &move->error) != PL_OK)
             place->base[FAILURES] = 1;
     }
     move_enter(move, MOVE_BASE);
@@ -103,7 +103,7 @@ static bool move_order_have_met(struct move *move)
 {
     struct file *file = move->file;
     struct move_place *place = &move->place;
-    if (shared_order_step(&file->order, &place->call, &file->shared, &move->error) == STEP_PENDING) {
+    if (shared_order_step(file->order, &place->call, file->shared, &move->error) == STEP_PENDING) {
         /* Whoever steps this may do nothing else: a message of the program's must get on, too. */
         int found;
         if (move->async || ++place->turns % TURNS_TO_PROGRESS == 0)

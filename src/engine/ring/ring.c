@@ -8,6 +8,7 @@
 #include <assert.h>
 #include <limits.h>
 #include <sched.h>
+#include <sys/mman.h>
 
 enum { PROGRESS_EVERY = 64 }; /* turns without anything done between two calls that let MPI make progress */
 
@@ -62,6 +63,33 @@ void ring_free(struct ring *ring)
     mem_free(ring);
 }
 
+/* What is not touched costs nothing, and what is given back is not touched any more. */
+int64_t ring_cool(struct ring *ring, int64_t bytes)
+{
+    struct ring_shared *shared = ring->shared;
+    const int64_t kept = bytes > 0 ? bytes / RING_PAGE * RING_PAGE : 0;
+    assert(ring->stage == STAGE_NONE);
+    if (shared->touched > kept) {
+        madvise(ring->blocks + kept, (size_t)(shared->touched - kept), MADV_REMOVE);
+        shared->touched = kept;
+    }
+    return shared->touched;
+}
+
+void ring_set_frugal(struct ring *ring)
+{
+    ring->frugal = true;
+}
+
+/* Nobody fills a block of the next call before all have entered it, and so left this one. */
+static void ring_leave_frugally(struct ring *ring)
+{
+    if (atomic_fetch_add(&ring->shared->leaving, 1) < ring->ranks - 1)
+        return;
+    ring_cool(ring, 0);
+    atomic_store(&ring->shared->leaving, 0);
+}
+
 /* ---- start ---- */
 
 static void rewind_call(struct ring *ring)
@@ -109,6 +137,8 @@ static void ring_end(struct ring *ring)
     clear_call(ring);
     ring->move = NULL;
     ring->stage = STAGE_NONE;
+    if (ring->frugal)
+        ring_leave_frugally(ring);
 }
 
 /* ---- the steps ---- */

@@ -34,6 +34,11 @@ pl_status ring_new(void *memory, int64_t capacity, int rank, int ranks, int node
                    struct pl_error *error);
 void ring_free(struct ring *ring); /* accepts NULL */
 
+/* Between files, on the first rank of the node: gives back the memory of blocks beyond `bytes`; returns what stays. */
+int64_t ring_cool(struct ring *ring, int64_t bytes);
+/* On all ranks: memory is given back after every call, since many files are open. */
+void ring_set_frugal(struct ring *ring);
+
 /* The transport; it works on file->ring, one call at a time. */
 extern const struct move_transport ring_transport;
 

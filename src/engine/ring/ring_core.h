@@ -105,6 +105,8 @@ struct ring_shared {
     _Alignas(RING_LINE) _Atomic int64_t closed; /* several nodes: the call that all of them are done with, and */
     int64_t verdict;                            /* what came of it */
     struct ring_tune tune;
+    int64_t touched;    /* bytes of the blocks that calls have used, since they were last given back */
+    atomic_int leaving; /* ranks that are done with the call: where memory is given back after each */
     struct ring_slot slot[RING_SLOTS_MAX];
     struct ring_rank rank[];
 };
@@ -130,6 +132,7 @@ struct ring {
     int64_t capacity;
     int rank, ranks; /* on the node */
     int nodes;
+    bool frugal;   /* memory is given back after every call */
     int64_t calls; /* that this rank has entered */
 
     /* The call under way. */

@@ -235,6 +235,9 @@ static void open_call(struct ring *ring, const struct sum *sum, const struct rin
     }
     if (sum->bytes == 0 || plan.failed || plan.direct)
         plan.last = plan.first - 1;
+    const int64_t touched = plan.slots * plan.block_bytes;
+    if (plan.last >= plan.first && touched > shared->touched)
+        shared->touched = touched;
     prepare_slots(ring, &plan);
     atomic_store_explicit(&shared->failed, false, memory_order_relaxed);
     atomic_store_explicit(&shared->unproved, false, memory_order_relaxed);

@@ -282,6 +282,17 @@ pl_status shared_prepare(struct shared *shared, int64_t etypes, struct pl_error 
     return PL_OK;
 }
 
+void shared_reset(struct shared *shared)
+{
+    struct pl_error ignored = {0};
+    int64_t before;
+    for (int word = 0; word < 2 && !shared->missing; word++)
+        if (shared->words)
+            atomic_store(&shared->words[word], 0);
+        else if (change_far(shared, word, MPI_REPLACE, 0, &before, &ignored) != PL_OK)
+            shared->missing = true; /* this rank's next use of it gives the error */
+}
+
 void shared_turn(struct shared *shared)
 {
     shared->turn = !shared->turn;

@@ -30,6 +30,8 @@ enum { SHARED_BYTES = 64 }; /* what it needs of the segment: a cache line of its
 pl_status shared_open_coll(struct shared *shared, const struct node *node, void *place, MPI_Comm comm, int rank,
                            struct pl_error *error);
 void shared_close_coll(struct shared *shared);
+/* For the next file: rank 0 calls it, and all ranks meet before anybody uses it. */
+void shared_reset(struct shared *shared);
 
 pl_status shared_fetch_add(struct shared *shared, int64_t etypes, int64_t *ret_before, struct pl_error *error);
 /* Rank 0 prepares, all ranks meet, all ranks turn. */
