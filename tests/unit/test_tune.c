@@ -18,7 +18,7 @@ static double run(struct tune_record *record, int calls, const double cost[2])
 {
     double sum = 0;
     for (int i = 0; i < calls; i++) {
-        const enum tune_way way = tune_choose(record, STORAGE_NEW);
+        const enum tune_way way = tune_choose(record, STORAGE_NEW, false);
         tune_note(record, way, cost[way]);
         sum += cost[way];
     }
@@ -46,10 +46,10 @@ static void fresh_memory(void **unused)
 {
     (void)unused;
     struct tune_record record = {0};
-    assert_int_equal(tune_choose(&record, STORAGE_NEW), TUNE_AGGREGATE);
+    assert_int_equal(tune_choose(&record, STORAGE_NEW, false), TUNE_AGGREGATE);
     tune_note(&record, TUNE_AGGREGATE, 1000);
     run(&record, 5, (double[]){1, 2});
-    assert_int_equal(tune_choose(&record, STORAGE_NEW), TUNE_AGGREGATE);
+    assert_int_equal(tune_choose(&record, STORAGE_NEW, false), TUNE_AGGREGATE);
 }
 
 static void change(void **unused)
@@ -57,11 +57,11 @@ static void change(void **unused)
     (void)unused;
     struct tune_record record = {0};
     run(&record, 30, (double[]){1, 2});
-    assert_int_equal(tune_choose(&record, STORAGE_NEW), TUNE_AGGREGATE);
+    assert_int_equal(tune_choose(&record, STORAGE_NEW, false), TUNE_AGGREGATE);
     run(&record, 8, (double[]){5, 2}); /* ranks were moved to cores far apart, say */
-    assert_int_equal(tune_choose(&record, STORAGE_NEW), TUNE_DIRECT);
+    assert_int_equal(tune_choose(&record, STORAGE_NEW, false), TUNE_DIRECT);
     run(&record, 200, (double[]){1, 2}); /* and back: found out when the ring is tried again */
-    assert_int_equal(tune_choose(&record, STORAGE_NEW), TUNE_AGGREGATE);
+    assert_int_equal(tune_choose(&record, STORAGE_NEW, false), TUNE_AGGREGATE);
 }
 
 /* A rank that was kept from running: one long call says nothing. */
@@ -71,14 +71,14 @@ static void disturbed(void **unused)
     struct tune_record record = {0};
     run(&record, 30, (double[]){1, 1.5});
     tune_note(&record, TUNE_AGGREGATE, 50);
-    assert_int_equal(tune_choose(&record, STORAGE_NEW), TUNE_AGGREGATE);
+    assert_int_equal(tune_choose(&record, STORAGE_NEW, false), TUNE_AGGREGATE);
 }
 
 static void series(struct tune_record *record, int calls, enum storage_ground ground, const double *cost, int *ret_ring)
 {
     *ret_ring = 0;
     for (int i = 0; i < calls; i++) {
-        const enum tune_way way = tune_choose(record, ground);
+        const enum tune_way way = tune_choose(record, ground, false);
         *ret_ring += way == TUNE_AGGREGATE;
         tune_note(record, way, cost[way]);
     }
@@ -111,9 +111,32 @@ static void mapped(void **unused)
     assert_true(ring >= 58);
 }
 
+/* Where the direct way is likely the better one, it is taken at once; the other is not tried in the first calls, and
+ * found all the same where that was wrong. */
+static void direct_first(void **unused)
+{
+    (void)unused;
+    static const double right[2] = {2, 1}, wrong[2] = {1, 3};
+    struct tune_record record = {0};
+    double sum = 0;
+    for (int i = 0; i < 20; i++) {
+        const enum tune_way way = tune_choose(&record, STORAGE_NEW, true);
+        tune_note(&record, way, right[way]);
+        sum += right[way];
+    }
+    assert_true(sum <= 20 * 1.1);
+    record = (struct tune_record){0};
+    for (int i = 0; i < 100; i++) {
+        const enum tune_way way = tune_choose(&record, STORAGE_NEW, true);
+        tune_note(&record, way, wrong[way]);
+    }
+    assert_int_equal(tune_choose(&record, STORAGE_NEW, true), TUNE_AGGREGATE);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(steady), cmocka_unit_test(fresh_memory),
-                                       cmocka_unit_test(change), cmocka_unit_test(disturbed), cmocka_unit_test(mapped)};
+                                       cmocka_unit_test(change), cmocka_unit_test(disturbed),
+                                       cmocka_unit_test(mapped), cmocka_unit_test(direct_first)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -110,6 +110,7 @@ void control_choose(struct file *file, const struct strategy_facts *facts)
     file->reading = reading.strategy;
     file->why_reading = reading.why;
     file->tune_reads = reading.tune;
+    file->direct_reads = reading.direct_first;
     file->writing = writing.strategy;
     file->why_writing = writing.why;
     file->tune_writes = writing.tune;

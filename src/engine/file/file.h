@@ -72,6 +72,7 @@ struct file {
     const struct strategy *reading, *writing;
     const char *why_reading, *why_writing; /* the reason of the choice */
     bool small_reads, small_writes;        /* pieces of the view that is cut finest are */
+    bool direct_reads;                     /* their pieces are so large that each rank for itself is likely quicker */
     bool tune_reads, tune_writes;          /* they may find out by trying whether they are the best */
     bool lock_writes;                      /* some rank may sieve its writes */
     int64_t sequence;                      /* collective data accesses so far */

@@ -93,7 +93,9 @@ bool ring_tune_direct(struct ring *ring, struct ring_plan *plan, int64_t bytes, 
     if (report->direct_end < plan->high)
         return false;
     tune->class = tune_class(bytes);
-    tune->way = tune_choose(&tune->record[ring->request->write][tune->class], least_ground(ring));
+    const struct file *file = ring->move->file;
+    const bool direct_first = !ring->request->write && file->direct_reads && storage_is_near(file->storage);
+    tune->way = tune_choose(&tune->record[ring->request->write][tune->class], least_ground(ring), direct_first);
     plan->tuned = true;
     tune->write = ring->request->write;
     tune->bytes = bytes;

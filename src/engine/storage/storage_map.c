@@ -65,6 +65,12 @@ static const struct storage_map_system *get_system(struct storage *storage)
     return system;
 }
 
+bool storage_is_near(struct storage *storage)
+{
+    const struct storage_map_system *system = get_system(storage);
+    return system >= LOCAL && system < LOCAL + sizeof LOCAL / sizeof LOCAL[0];
+}
+
 bool storage_map_allowed(const struct storage *storage)
 {
     return atomic_load_explicit(&storage->map_bytes_max, memory_order_relaxed) >= STORAGE_MAP_LEAST;

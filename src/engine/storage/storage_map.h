@@ -24,6 +24,8 @@ enum { STORAGE_MAP_LEAST = 8 << 20 }; /* bytes: what one copy may need with its 
  * mapped before this is called, and nothing with less than STORAGE_MAP_LEAST: what is mapped of it then is dropped. */
 void storage_map_allow(struct storage *storage, int64_t bytes);
 bool storage_map_allowed(const struct storage *storage);
+/* Is it a file of this machine, of which the system keeps pages in memory? Requests to others take far longer. */
+bool storage_is_near(struct storage *storage);
 /* Why no part of the file is mapped; NULL: parts may be. */
 const char *storage_map_refused(struct storage *storage);
 

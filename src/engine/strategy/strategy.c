@@ -169,6 +169,7 @@ struct strategy_choice strategy_choose(const struct strategy_facts *facts)
     struct strategy_choice choice = strategy_together(facts, "pieces are small");
     choice.small_pieces = facts->piece_bytes < TUNE_SMALL_BYTES;
     choice.tune = facts->shares;
+    choice.direct_first = !facts->write && facts->piece_bytes >= TUNE_DIRECT_READ_BYTES;
     if (choice.tune)
         choice.why = "pieces are not large: it tries both ways, and keeps to the faster";
     return choice;

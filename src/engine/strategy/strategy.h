@@ -28,6 +28,7 @@ struct strategy_choice {
     const struct strategy *strategy;
     const char *why;
     bool tune, small_pieces;
+    bool direct_first; /* where the file lies near, each rank for itself is tried first */
 };
 struct strategy_choice strategy_choose(const struct strategy_facts *facts);
 

@@ -56,10 +56,12 @@ static bool tune_shall_spend(const struct tune_record *record)
            record->spent < SPEND + SPEND_MORE * record->tried[TUNE_HELD];
 }
 
-enum tune_way tune_choose(struct tune_record *record, enum storage_ground ground)
+enum tune_way tune_choose(struct tune_record *record, enum storage_ground ground, bool direct_first)
 {
     const enum tune_way direct = ground == STORAGE_HELD ? TUNE_HELD : TUNE_DIRECT;
     record->calls++;
+    if (direct_first && record->tried[TUNE_AGGREGATE] < TRIES_RING)
+        return record->calls % TRY_CLOSE == 0 ? TUNE_AGGREGATE : direct;
     if (record->tried[TUNE_AGGREGATE] < TRIES_RING)
         return TUNE_AGGREGATE;
     if (ground == STORAGE_SEEN && tune_shall_spend(record)) {

@@ -13,9 +13,11 @@
 #include <stdint.h>
 
 enum {
-    TUNE_LARGE_BYTES = 131072, /* pieces of so many bytes reach the file at full speed by themselves; */
-    TUNE_SMALL_BYTES = 4096,   /* smaller ones than these do so only through a map of it */
-    TUNE_SPARSE = 64,          /* where fewer than one byte in so many is wanted, whole blocks are a waste */
+    TUNE_LARGE_BYTES = 131072,      /* pieces of so many bytes reach the file at full speed by themselves; */
+    TUNE_DIRECT_READ_BYTES = 32768, /* those that are read do so from here on, where the file lies in memory: a block is
+                                     * copied twice; */
+    TUNE_SMALL_BYTES = 4096,        /* smaller ones than these do so only through a map of it */
+    TUNE_SPARSE = 64,               /* where fewer than one byte in so many is wanted, whole blocks are a waste */
     TUNE_CLASSES = 12,
 };
 
@@ -39,8 +41,9 @@ int tune_class(int64_t bytes);
 /* How a call went: nanoseconds for a byte. */
 void tune_note(struct tune_record *record, enum tune_way way, double cost);
 
-/* Which way the next call goes, where the rank that knows the file least knows it so. */
-enum tune_way tune_choose(struct tune_record *record, enum storage_ground ground);
+/* Which way the next call goes, where the rank that knows the file least knows it so. direct_first: before anything was
+ * tried, the direct way is likely the better one. */
+enum tune_way tune_choose(struct tune_record *record, enum storage_ground ground, bool direct_first);
 
 /* What was learned, for a user; "" where nothing is decided yet. `class`: of the last call. */
 void tune_explain(const struct tune_record records[TUNE_CLASSES], int class, char *ret_text, size_t bytes);
