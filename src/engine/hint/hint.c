@@ -7,6 +7,7 @@
 
 #include <assert.h>
 #include <limits.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -65,13 +66,23 @@ static void put_default(struct hints *hints, int index)
     hints->slots[index].origin = HINT_DEFAULT;
 }
 
+/* Parsed once: every file begins with them. */
+static struct hints defaults;
+static pthread_once_t defaults_once = PTHREAD_ONCE_INIT;
+
+static void make_defaults(void)
+{
+    for (int i = 0; i < HINT_COUNT; i++)
+        put_default(&defaults, i);
+}
+
 pl_status hints_new_local(struct hints **ret_hints, struct pl_error *error)
 {
-    struct hints *hints = mem_zalloc(1, sizeof *hints);
+    struct hints *hints = mem_alloc(sizeof *hints);
     if (!hints)
         return pl_fail(error, PL_E_NOMEM, "not enough memory for hints");
-    for (int i = 0; i < HINT_COUNT; i++)
-        put_default(hints, i);
+    pthread_once(&defaults_once, make_defaults);
+    *hints = defaults;
     const pl_status status = hint_environment(hints, error);
     if (status != PL_OK) {
         hints_free(hints);
