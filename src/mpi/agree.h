@@ -9,6 +9,8 @@
 
 #include <assert.h>
 #include <mpi.h>
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /* A collective is an operation that is stepped until it is done: blocking calls step it in a loop, non-blocking ones
@@ -16,6 +18,25 @@
 enum step { STEP_PENDING, STEP_DONE };
 
 enum { AGREE_VALUES_MAX = 12, AGREE_TEXT_MAX = 480 };
+
+/* Memory in which ranks that share it meet: a reduction by messages takes ten times as long. For communicators of up to
+ * AGREE_BOARD_RANKS ranks, of which one agreement is under way at a time. */
+enum { AGREE_BOARD_RANKS = 64 };
+struct agree_line;
+struct agree_board {
+    struct agree_line *lines; /* two for each rank, used in turn */
+    int rank, size;
+    bool on;   /* all ranks have it */
+    bool busy; /* an agreement is under way */
+    uint64_t calls;
+};
+
+size_t agree_board_bytes(int ranks);
+/* `place`: so many bytes, zeroed, seen by all ranks of `comm`, aligned to a cache line. The board belongs to the
+ * caller, and must live as long as `comm`; it is used from the moment when all ranks have set `on`, between two
+ * agreements. */
+pl_status agree_board_attach(struct agree_board *board, MPI_Comm comm, void *place, int rank, int size,
+                             struct pl_error *error);
 
 struct agree_text {
     int32_t status;
@@ -28,6 +49,9 @@ struct agree {
     MPI_Comm comm;
     int rank, count;
     enum agree_state state;
+    struct agree_board *board; /* NULL: by messages */
+    int next;                  /* rank whose line is to be looked at */
+    unsigned turns;            /* without it */
     MPI_Request request;
     const struct pl_error *own; /* the caller's; must live until the end */
     int64_t mine[1 + AGREE_VALUES_MAX], least[1 + AGREE_VALUES_MAX];

@@ -16,9 +16,10 @@
 struct peers {
     MPI_Comm comm; /* for the first agreement of each file */
     int rank, size;
-    atomic_int references; /* of communicators and files */
-    int files;             /* that have a kit */
-    bool shareable;        /* with duplicates of the communicator */
+    atomic_int references;    /* of communicators and files */
+    int files;                /* that have a kit */
+    bool shareable;           /* with duplicates of the communicator */
+    struct agree_board board; /* in the segment of the first kit */
     struct peers_kit *kits[PEERS_KEPT];
     bool taken[PEERS_KEPT];
     struct peers *next; /* in the order in which they were made */
@@ -33,7 +34,7 @@ static int64_t warm_bytes; /* of kits that nobody uses, of which this process is
 /* ---- the segment of a kit ---- */
 
 /* The shared file pointer and the offer of auxiliary processes lie in its first page, behind it what finds the order of
- * the ranks, and then the ring. */
+ * the ranks, two boards for agreements (the second one is that of the peers), and then the ring. */
 enum { OFFER_AT = 2048, POINTER_BYTES = 4096 };
 _Static_assert(OFFER_AT + PEERS_OFFER_BYTES <= POINTER_BYTES, "the offer fits into the first page");
 
@@ -41,11 +42,28 @@ _Static_assert(OFFER_AT + PEERS_OFFER_BYTES <= POINTER_BYTES, "the offer fits in
 enum { SEGMENT_SIZES = 11 };
 _Static_assert(RING_CAPACITY_MAX >> (SEGMENT_SIZES - 1) == RING_CAPACITY_MIN, "the last is the least");
 
+static size_t kit_boards_place(int ranks)
+{
+    return POINTER_BYTES + shared_order_bytes(ranks);
+}
+
 static size_t kit_ring_place(int ranks)
 {
     assert(ranks > 0);
-    const size_t order = shared_order_bytes(ranks);
-    return POINTER_BYTES + (order + POINTER_BYTES - 1) / POINTER_BYTES * POINTER_BYTES;
+    const size_t before = kit_boards_place(ranks) + (ranks <= AGREE_BOARD_RANKS ? 2 * agree_board_bytes(ranks) : 0);
+    return (before + POINTER_BYTES - 1) / POINTER_BYTES * POINTER_BYTES;
+}
+
+/* Where all ranks share memory they agree by it. Used when all ranks have set it up. */
+static void kit_set_up_boards(struct peers_kit *kit, struct pl_error *error)
+{
+    char *place = (char *)kit->node.segment + kit_boards_place(kit->size);
+    if (!kit->node.alone || kit->size > AGREE_BOARD_RANKS)
+        return;
+    agree_board_attach(&kit->board, kit->comm, place, kit->rank, kit->size, error);
+    if (kit->place == 0 && kit->size > 1) /* threads may open files on MPI_COMM_SELF at once */
+        agree_board_attach(&kit->peers->board, kit->peers->comm, place + agree_board_bytes(kit->size), kit->rank,
+                           kit->size, error);
 }
 
 static void kit_set_up_coll(struct peers_kit *kit, struct pl_error *error)
@@ -64,6 +82,7 @@ static void kit_set_up_coll(struct peers_kit *kit, struct pl_error *error)
                  node->count, &kit->ring, error);
     if (node->everywhere && node->count > 1)
         ring_port_open_coll(kit->ring, kit->comm, node, error);
+    kit_set_up_boards(kit, error);
 }
 
 /* What another file left in it. All ranks meet before anybody uses it. */
@@ -98,11 +117,11 @@ static void kit_free_coll(struct peers_kit *kit)
 }
 
 /* A rank without memory takes part all the same. */
-static pl_status kit_new_coll(struct peers *peers, struct peers_kit **ret_kit, struct pl_error *error)
+static pl_status kit_new_coll(struct peers *peers, int place, struct peers_kit **ret_kit, struct pl_error *error)
 {
     struct peers_kit spare, *kit = mem_zalloc(1, sizeof *kit), *used = kit ? kit : &spare;
     *used = (struct peers_kit){
-        .peers = peers, .comm = MPI_COMM_NULL, .rank = peers->rank, .size = peers->size, .place = -1};
+        .peers = peers, .comm = MPI_COMM_NULL, .rank = peers->rank, .size = peers->size, .place = place};
     used->shared.window = MPI_WIN_NULL;
     const int code = comm_dup_coll(peers->comm, &used->comm);
     if (code != MPI_SUCCESS) {
@@ -120,6 +139,9 @@ static pl_status kit_new_coll(struct peers *peers, struct peers_kit **ret_kit, s
         *error = own;
         return error->status;
     }
+    kit->board.on = kit->board.lines != NULL;
+    if (place == 0)
+        peers->board.on = peers->board.lines != NULL;
     *ret_kit = kit;
     return PL_OK;
 }
@@ -192,12 +214,11 @@ pl_status peers_take_coll(struct peers *peers, const int64_t values[PEERS_VALUES
         kit_lend(kit);
         kit_clean(kit);
     } else {
-        if (kit_new_coll(peers, &kit, error) != PL_OK) {
+        if (kit_new_coll(peers, place, &kit, error) != PL_OK) {
             if (place >= 0)
                 leave_place(peers, place);
             return error->status;
         }
-        kit->place = place;
         if (place >= 0)
             peers->kits[place] = kit;
         else if (kit->ring)

@@ -28,7 +28,8 @@ struct peers_kit {
     struct node node;
     struct shared shared;
     struct shared_order order;
-    struct ring *ring;  /* NULL where not all ranks share memory */
+    struct ring *ring; /* NULL where not all ranks share memory */
+    struct agree_board board;
     void *offer;        /* PEERS_OFFER_BYTES of the segment, zeroed; NULL: there is none */
     int place;          /* among the kits that are kept; -1: it goes with the file */
     int64_t warm_bytes; /* memory that it keeps while nobody uses it; on the first rank of a node */
