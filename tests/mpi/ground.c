@@ -114,7 +114,7 @@ static void check_words(uint64_t seed, int first, const struct pl_error *error)
     }
 }
 
-static void check_agreement(uint64_t seed)
+static void check_agreement(MPI_Comm comm, uint64_t seed)
 {
     int64_t values[AGREE_VALUES_MAX], least[AGREE_VALUES_MAX];
     const int count = (int)(rng_mix(seed) % (AGREE_VALUES_MAX + 1));
@@ -131,7 +131,7 @@ static void check_agreement(uint64_t seed)
     if (fails(seed, rank))
         pl_fail(&error, status_of(seed, rank), "words of rank %d", rank);
     struct agree agree;
-    const pl_status status = agree_run_coll(&agree, MPI_COMM_WORLD, rank, &error, count ? values : NULL, count);
+    const pl_status status = agree_run_coll(&agree, comm, rank, &error, count ? values : NULL, count);
     expect("rank that failed first", agree.failed_rank, first);
     expect("verdict", agree.status, first < 0 ? PL_OK : status_of(seed, first));
     expect("own status", status, first < 0 ? PL_OK : status_of(seed, fails(seed, rank) ? rank : first));
@@ -143,7 +143,7 @@ static void check_agreement(uint64_t seed)
 }
 
 /* Stepped, with the program's own messages under way, and very long words. */
-static void check_agreement_stepped(void)
+static void check_agreement_stepped(MPI_Comm comm)
 {
     struct pl_error error = {0};
     struct agree agree;
@@ -153,7 +153,7 @@ static void check_agreement_stepped(void)
         error.text[sizeof error.text - 1] = '\0';
     }
     const struct pl_error before = error;
-    agree_start(&agree, MPI_COMM_WORLD, rank, &error, NULL, 0);
+    agree_start(&agree, comm, rank, &error, NULL, 0);
     int token = rank, got = -1;
     MPI_Sendrecv(&token, 1, MPI_INT, (rank + 1) % ranks, 3, &got, 1, MPI_INT, (rank + ranks - 1) % ranks, 3,
                  MPI_COMM_WORLD, MPI_STATUS_IGNORE);
@@ -168,11 +168,34 @@ static void check_agreement_stepped(void)
         expect("long words are cut", strlen(error.text) < PL_ERROR_TEXT_MAX && strstr(error.text, "xxxxx"), 1);
 }
 
-static void check_agree(void)
+static void check_agreements(MPI_Comm comm)
 {
     for (uint64_t seed = 1; seed <= 150; seed++)
-        check_agreement(seed);
-    check_agreement_stepped();
+        check_agreement(comm, seed);
+    check_agreement_stepped(comm);
+}
+
+/* By messages, and in shared memory. */
+static void check_agree(void)
+{
+    MPI_Comm ours;
+    struct node node;
+    struct agree_board board;
+    struct pl_error error = {0};
+    const size_t bytes = agree_board_bytes(ranks) + SEGMENT_SIZE;
+    check_agreements(MPI_COMM_WORLD);
+    MPI_Comm_dup(MPI_COMM_WORLD, &ours);
+    node_open_coll(MPI_COMM_WORLD, rank, ranks, &bytes, 1, &node);
+    if (node.alone && ranks <= AGREE_BOARD_RANKS) {
+        expect("a board", agree_board_attach(&board, ours, node.segment, rank, ranks, &error), PL_OK);
+        MPI_Barrier(MPI_COMM_WORLD);
+        board.on = true;
+        check_agreements(ours);
+        expect("agreements by the board", board.calls > 150, 1);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Comm_free(&ours);
+    node_close(&node);
 }
 
 /* ---- shared memory ---- */
