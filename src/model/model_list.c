@@ -245,6 +245,8 @@ bool model_list_compact(struct model_list *list, int behind, int64_t apart, int 
     bool ok = true;
     int left = from; /* items from here on are no part of a loop without a rule */
     assert(from >= 0);
+    if (list->count == 0) /* there is no array to look at either */
+        return true;
     out.items = calloc((size_t)out.capacity, sizeof *out.items);
     if (!out.items)
         return false;
