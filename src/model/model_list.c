@@ -183,9 +183,8 @@ bool model_items_access(const struct model_item *items, int count)
 /* ---- what folding leaves ---- */
 
 enum {
-    COMPACT_BEGUN = 16, /* items of a turn that is not whole yet */
-    COMPACT_LONG = 64,  /* calls of an item that is no more than chance, or a burst */
-    COMPACT_PART = 8    /* an item with more than this part of all calls stands for itself */
+    COMPACT_LONG = 64, /* calls of an item that is no more than chance, or a burst */
+    COMPACT_PART = 8   /* an item with more than this part of all calls stands for itself */
 };
 
 /* How many items from `items` on may be in a loop without a rule, and are not much longer than the others. */
@@ -226,12 +225,22 @@ static int list_find_free(const struct model_item *before, const struct model_it
     return model_free_reach(grows, items, stretch, ret_first);
 }
 
-/* Where the next look begins: behind the last loop that was made, if only the begin of another turn is behind it. */
+/* Whether a list of sizes tells the loop, or one inside of it. */
+static bool list_was_made(const struct model_item *item)
+{
+    for (int i = 0; i < item->count; i++)
+        if (list_was_made(&item->body[i]))
+            return true;
+    return item->free || item->any_size;
+}
+
+/* Where the next look begins: behind the last loop that was made, if only the begin of another turn is behind it. A
+ * turn that was cut would stay as single calls, and what comes behind it fold from its middle on. */
 static int list_next_from(const struct model_list *list, int behind)
 {
     const int end = list->count > behind ? list->count - behind : 0;
-    for (int i = end; i > 0 && i > end - COMPACT_BEGUN; i--)
-        if (list->items[i - 1].free || list->items[i - 1].any_size)
+    for (int i = end; i > 0 && i > end - WINDOW; i--)
+        if (list_was_made(&list->items[i - 1]))
             return i;
     return end;
 }

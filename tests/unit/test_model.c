@@ -323,6 +323,50 @@ static void a_file_for_each_process(void **state)
     model_clear(&model);
 }
 
+/* A file for each step, and writes of any size. */
+static void use_many_files(struct model_builder *builder, const struct model *model, int rank, int steps)
+{
+    struct tree_maker *maker = tree_new(rank, 2);
+    for (int step = 0; step < steps; step++) {
+        char name[64];
+        int64_t offset = 100000 * rank;
+        snprintf(name, sizeof name, "out/f%05d", step);
+        const int file = tree_file(maker, name);
+        tree_call(maker, "MPI_File_open", "open", file);
+        for (int i = 0; i < 10; i++) {
+            const int64_t bytes = 8 * (1 + (int64_t)(rng_at((uint64_t)rank, (uint64_t)(step * 100 + i)) % 200));
+            tree_access(maker, "MPI_File_write_at", file, bytes, offset, 0);
+            offset += bytes;
+        }
+        tree_call(maker, "MPI_File_close", "close", file);
+    }
+    use(maker, builder, model);
+}
+
+/* However many: the list is looked at every 4096 items, which may be in the middle of a turn. */
+static void a_file_for_each_step(void **state)
+{
+    (void)state;
+    for (int steps = 300; steps <= 1200; steps += 100) {
+        struct model_builder *builder = model_builder_new();
+        struct model model;
+        struct text text = {0};
+        char words[256];
+        for (int rank = 0; rank < 2; rank++)
+            use_many_files(builder, NULL, rank, steps);
+        finish(builder, &model);
+        through_text(&model, &text);
+        for (int rank = 0; rank < 2; rank++)
+            use_many_files(NULL, &model, rank, steps);
+        snprintf(words, sizeof words, "1 phase: 1 × %d × (open, 10 independent random writes, close) of", steps);
+        text_clear(&text);
+        model_words(&model, &text);
+        expect_in(text_get(&text), words);
+        text_clear(&text);
+        model_clear(&model);
+    }
+}
+
 /* HDF5: rank 0 writes small structures beside the data of all. */
 static void use_hdf5(struct model_builder *builder, const struct model *model, int rank)
 {
@@ -514,6 +558,7 @@ int main(void)
         cmocka_unit_test(madbench),
         cmocka_unit_test(subsets_of_ranks),
         cmocka_unit_test(a_file_for_each_process),
+        cmocka_unit_test(a_file_for_each_step),
         cmocka_unit_test(metadata_is_kept_apart),
         cmocka_unit_test(odd_calls),
         cmocka_unit_test(layouts_do_not_part_ranks),
