@@ -183,8 +183,10 @@ bool model_items_access(const struct model_item *items, int count)
 /* ---- what folding leaves ---- */
 
 enum {
-    COMPACT_LONG = 64, /* calls of an item that is no more than chance, or a burst */
-    COMPACT_PART = 8   /* an item with more than this part of all calls stands for itself */
+    COMPACT_LONG = 64,   /* calls of an item that is no more than chance, or a burst */
+    COMPACT_PART = 8,    /* an item with more than this part of all calls stands for itself */
+    COMPACT_REGULAR = 8, /* turns of a loop that is no chance among calls in no order */
+    COMPACT_TRIED = 4    /* such loops before or behind them, at most */
 };
 
 /* How many items from `items` on may be in a loop without a rule, and are not much longer than the others. */
@@ -202,13 +204,18 @@ static int list_stretch(const struct model_item *items, int count)
 }
 
 /* Items become a loop without a rule at the end of `out`, or the rest of the one there. */
-static bool list_take_free(struct model_item *items, int count, int64_t apart, struct model_list *out)
+static bool list_take_free(struct model_item *items, int count, bool goes_on, int64_t apart, struct model_list *out)
 {
     bool ok = true;
-    if (out->count == 0 || !out->items[out->count - 1].free) {
+    assert(!goes_on || (out->count > 0 && out->items[out->count - 1].free));
+    if (!goes_on) {
         struct model_item loop;
-        if (!model_free_begin(&loop) || !ARRAY_ROOM(out->items, out->count, out->capacity, 16))
+        if (!model_free_begin(&loop))
             return false;
+        if (!ARRAY_ROOM(out->items, out->count, out->capacity, 16)) {
+            model_item_clear(&loop);
+            return false;
+        }
         out->items[out->count++] = loop;
     }
     for (int i = 0; i < count && ok; i++)
@@ -216,13 +223,62 @@ static bool list_take_free(struct model_item *items, int count, int64_t apart, s
     return ok;
 }
 
-/* Which items of the stretch, from *ret_first on, become a loop without a rule, or go on with `before`; 0: none. */
-static int list_find_free(const struct model_item *before, const struct model_item *items, int stretch, int *ret_first)
+/* Whether items[at] is a loop of many turns, and few others do the same some times: no burst among others. */
+static bool list_is_regular(const struct model_item *items, int count, int at)
 {
-    const struct model_item *grows = before && before->free ? before : NULL;
-    if (stretch == 0 || (!grows && model_rows_cover(items, stretch)))
+    const struct model_item *loop = &items[at];
+    int like = 0;
+    if (loop->kind != MODEL_LOOP || loop->turns < COMPACT_REGULAR)
+        return false;
+    for (int i = 0; i < count; i++) {
+        bool same = i != at && items[i].kind == MODEL_LOOP && items[i].count == loop->count;
+        for (int k = 0; same && k < loop->count; k++)
+            same = items[i].body[k].shape == loop->body[k].shape;
+        like += same;
+    }
+    return like * COMPACT_PART <= count;
+}
+
+/* Which of these items, from *ret_first on, become a loop without a rule, or go on with the one before; 0: none. What
+ * exact folding tells at their begin or end stands for itself. */
+static int list_find_free(const struct model_item *grows, const struct model_item *items, int count, int *ret_first)
+{
+    int front = 0, inner;
+    for (int i = 0; i < COMPACT_TRIED && !grows && front < count && list_is_regular(items, count, front); i++)
+        front++;
+    for (int i = 0; i < COMPACT_TRIED && count > front && list_is_regular(items, count, count - 1); i++)
+        count--;
+    *ret_first = front;
+    if (count == front || (!grows && model_rows_cover(items + front, count - front)))
         return 0;
-    return model_free_reach(grows, items, stretch, ret_first);
+    const int taken = model_free_reach(grows, items + front, count - front, &inner);
+    *ret_first += inner;
+    return taken;
+}
+
+/* Items that may all be in a loop without a rule, from `at` on: those that are, and all from *left on that stand before
+ * them, go to `out`; *left is behind them then. */
+static bool list_take_stretch(struct model_item *items, int at, int stretch, int64_t apart, int *left,
+                              struct model_list *out)
+{
+    const struct model_item *last = *left == at && out->count > 0 ? &out->items[out->count - 1] : NULL;
+    int *ends = malloc((size_t)stretch * sizeof *ends);
+    bool goes_on = false;
+    const int parts = ends ? model_free_cut(last && last->free ? last : NULL, items + at, stretch, ends, &goes_on) : 0;
+    bool ok = parts > 0;
+    for (int i = 0, begin = 0; i < parts && ok; begin = ends[i++]) {
+        int first;
+        const bool grows = goes_on && i == 0;
+        const int taken = list_find_free(grows ? last : NULL, items + at + begin, ends[i] - begin, &first);
+        if (taken == 0)
+            continue;
+        first += at + begin;
+        ok = model_rows_take(items + *left, first - *left, out) &&
+             list_take_free(items + first, taken, grows, apart, out);
+        *left = first + taken;
+    }
+    free(ends);
+    return ok;
 }
 
 /* Whether a list of sizes tells the loop, or one inside of it. */
@@ -263,16 +319,9 @@ bool model_list_compact(struct model_list *list, int behind, int64_t apart, int 
         memcpy(out.items, items, (size_t)from * sizeof *items);
     out.count = from;
     for (int at = from; at < end && ok;) {
-        const struct model_item *before = left == at && out.count > 0 ? &out.items[out.count - 1] : NULL;
-        int first = 0;
         const int stretch = list_stretch(items + at, end - at);
-        const int taken = list_find_free(before, items + at, stretch, &first);
-        if (taken > 0) {
-            ok = model_rows_take(items + left, at + first - left, &out) &&
-                 list_take_free(items + at + first, taken, apart, &out);
-            left = at + first + taken;
-        }
-        at += taken > 0 ? first + taken : stretch > 0 ? stretch : 1;
+        ok = stretch == 0 || list_take_stretch(items, at, stretch, apart, &left, &out);
+        at += stretch > 0 ? stretch : 1;
     }
     ok = ok && model_rows_take(items + left, end - left, &out);
     for (int i = end; i < list->count && ok; i++) {

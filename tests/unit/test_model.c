@@ -367,6 +367,52 @@ static void a_file_for_each_step(void **state)
     }
 }
 
+/* Regular turns, the same calls in no order, and then others. */
+static void use_three_parts(struct model_builder *builder, const struct model *model, int rank)
+{
+    struct tree_maker *maker = tree_new(rank, 2);
+    const int file = tree_file(maker, "a.dat");
+    tree_call(maker, "MPI_File_open", "open", file);
+    for (int i = 0; i < 12; i++) {
+        tree_access(maker, "MPI_File_write_at_all", file, 4000000, 4000000 * (2 * i + rank), 0);
+        tree_access(maker, "MPI_File_read_at_all", file, 1000, 4000000 * (2 * i + rank), 0);
+    }
+    for (int i = 0; i < 60; i++) {
+        const uint64_t any = rng_at(7, (uint64_t)i);
+        tree_access(maker, any & 1 ? "MPI_File_write_at_all" : "MPI_File_read_at_all", file,
+                    100000 + (int64_t)(any >> 8 & 0xffff), (int64_t)(any >> 32) + rank, 0);
+    }
+    for (int i = 0; i < 20; i++) {
+        const uint64_t any = rng_at(8 + (uint64_t)rank, (uint64_t)i);
+        tree_access(maker, "MPI_File_write_at", file, 8 + (int64_t)(any & 0xff), (int64_t)(any >> 40), 0);
+    }
+    tree_call(maker, "MPI_File_close", "close", file);
+    use(maker, builder, model);
+}
+
+static void what_has_nothing_in_common_is_apart(void **state)
+{
+    (void)state;
+    struct model_builder *builder = model_builder_new();
+    struct model model;
+    struct text text = {0};
+    for (int rank = 0; rank < 2; rank++)
+        use_three_parts(builder, NULL, rank);
+    finish(builder, &model);
+    through_text(&model, &text);
+    for (int rank = 0; rank < 2; rank++)
+        use_three_parts(NULL, &model, rank);
+    expect_in(text_get(&text), "phase 1 count=1 numbers=1 ranks=0-1 weight=96024000 access=strided\n");
+    expect_in(text_get(&text), "  loop 12\n    write_at_all");
+    expect_in(text_get(&text), "phase 3 count=1 numbers=3 ranks=0-1 ");
+    expect_in(text_get(&text), " kind=metadata\n  loop 20\n    write_at ");
+    text_clear(&text);
+    model_words(&model, &text);
+    expect_in(text_get(&text), "3 phases: ");
+    text_clear(&text);
+    model_clear(&model);
+}
+
 /* HDF5: rank 0 writes small structures beside the data of all. */
 static void use_hdf5(struct model_builder *builder, const struct model *model, int rank)
 {
@@ -559,6 +605,7 @@ int main(void)
         cmocka_unit_test(subsets_of_ranks),
         cmocka_unit_test(a_file_for_each_process),
         cmocka_unit_test(a_file_for_each_step),
+        cmocka_unit_test(what_has_nothing_in_common_is_apart),
         cmocka_unit_test(metadata_is_kept_apart),
         cmocka_unit_test(odd_calls),
         cmocka_unit_test(layouts_do_not_part_ranks),
