@@ -31,11 +31,30 @@ enum {
 
 /* ---- what may be in one ---- */
 
-static bool free_is_call(const struct model_item *item)
+static bool free_is_of_file(const struct model_item *item)
 {
-    return item->kind == MODEL_COMM ||
-           (item->kind == MODEL_CALL && !item->call.name && strcmp(item->call.class, "close") != 0 &&
-            strcmp(item->call.class, "delete") != 0);
+    return item->kind == MODEL_CALL &&
+           (item->call.name || strcmp(item->call.class, "close") == 0 || strcmp(item->call.class, "delete") == 0);
+}
+
+bool model_free_has_files(const struct model_item *item)
+{
+    bool found = free_is_of_file(item);
+    for (int i = 0; i < item->count && !found; i++)
+        found = model_free_has_files(&item->body[i]);
+    return found;
+}
+
+int64_t model_free_open_files(const struct model_item *item, int64_t *opens)
+{
+    int64_t open = 0;
+    for (int i = 0; i < item->count; i++)
+        open = saturating_add(open, saturating_mul(item->turns, model_free_open_files(&item->body[i], opens)));
+    if (item->kind != MODEL_CALL)
+        return open;
+    const bool opening = strcmp(item->call.class, "open") == 0;
+    *opens += opening;
+    return opening ? 1 : strcmp(item->call.class, "close") == 0 ? -1 : 0;
 }
 
 /* `runs`: how often one call, or some of one kind in a row, are taken out of it. */
@@ -44,7 +63,7 @@ static int64_t free_calls(const struct model_item *item, int depth, int64_t *run
     int64_t calls = 0, inside_runs = 0;
     *runs = 1;
     if (item->kind != MODEL_LOOP)
-        return free_is_call(item);
+        return 1;
     if (item->any_size || item->free || depth == FREE_DEPTH)
         return 0;
     for (int i = 0; i < item->count; i++) {

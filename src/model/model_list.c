@@ -186,7 +186,9 @@ enum {
     COMPACT_LONG = 64,   /* calls of an item that is no more than chance, or a burst */
     COMPACT_PART = 8,    /* an item with more than this part of all calls stands for itself */
     COMPACT_REGULAR = 8, /* turns of a loop that is no chance among calls in no order */
-    COMPACT_TRIED = 4    /* such loops before or behind them, at most */
+    COMPACT_TRIED = 4,   /* such loops before or behind them, at most */
+    COMPACT_BACK = 256,  /* items of a turn that is not whole yet, at most */
+    COMPACT_OPEN = 64    /* files that are open at once in such a turn, at most */
 };
 
 /* How many items from `items` on may be in a loop without a rule, and are not much longer than the others. */
@@ -194,13 +196,29 @@ static int list_stretch(const struct model_item *items, int count)
 {
     int64_t calls = 0;
     int length = 0;
-    while (length < count && model_free_calls(&items[length]) > 0)
+    while (length < count && model_free_calls(&items[length]) > 0 && !model_free_has_files(&items[length]))
         calls = saturating_add(calls, model_free_calls(&items[length++]));
     const int64_t most = list_more(COMPACT_LONG, calls / COMPACT_PART);
     for (int i = 0; i < length; i++)
         if (model_free_calls(&items[i]) > most)
             return i;
     return length;
+}
+
+/* The same where files are opened and closed again and again: up to where none of them is open. Communication is in
+ * none, since a loop with both is no phase. `goes_on`: there were some before. */
+static int list_stretch_of_files(const struct model_item *items, int count, bool goes_on, bool *ret_begun)
+{
+    int64_t open = 0, opens = 0;
+    int length = 0, i = 0;
+    for (; i < count && model_free_calls(&items[i]) > 0 && !items[i].has_comm; i++) {
+        open = saturating_add(open, model_free_open_files(&items[i], &opens));
+        if (open < 0 || open > COMPACT_OPEN || (i == 0 && opens == 0)) /* it begins in the middle, or never ends */
+            break;
+        length = open == 0 ? i + 1 : length;
+    }
+    *ret_begun = goes_on && length == 0 && i == count && count < COMPACT_BACK; /* more of it may come */
+    return goes_on || opens >= COMPACT_REGULAR ? length : 0;
 }
 
 /* Items become a loop without a rule at the end of `out`, or the rest of the one there. */
@@ -256,15 +274,24 @@ static int list_find_free(const struct model_item *grows, const struct model_ite
     return taken;
 }
 
+/* The loop without a rule at the end of `out` that may go on with items[at]; NULL: there is none. Loops with files have
+ * no communication, and others no files. */
+static const struct model_item *list_loop_before(const struct model_item *items, int at, int left,
+                                                 const struct model_list *out)
+{
+    const struct model_item *last = left == at && out->count > 0 ? &out->items[out->count - 1] : NULL;
+    return last && last->free && model_free_has_files(last) == model_free_has_files(&items[at]) ? last : NULL;
+}
+
 /* Items that may all be in a loop without a rule, from `at` on: those that are, and all from *left on that stand before
  * them, go to `out`; *left is behind them then. */
 static bool list_take_stretch(struct model_item *items, int at, int stretch, int64_t apart, int *left,
                               struct model_list *out)
 {
-    const struct model_item *last = *left == at && out->count > 0 ? &out->items[out->count - 1] : NULL;
+    const struct model_item *last = list_loop_before(items, at, *left, out);
     int *ends = malloc((size_t)stretch * sizeof *ends);
     bool goes_on = false;
-    const int parts = ends ? model_free_cut(last && last->free ? last : NULL, items + at, stretch, ends, &goes_on) : 0;
+    const int parts = ends ? model_free_cut(last, items + at, stretch, ends, &goes_on) : 0;
     bool ok = parts > 0;
     for (int i = 0, begin = 0; i < parts && ok; begin = ends[i++]) {
         int first;
@@ -295,7 +322,7 @@ static bool list_was_made(const struct model_item *item)
 static int list_next_from(const struct model_list *list, int behind)
 {
     const int end = list->count > behind ? list->count - behind : 0;
-    for (int i = end; i > 0 && i > end - WINDOW; i--)
+    for (int i = end; i > 0 && i > end - COMPACT_BACK; i--)
         if (list_was_made(&list->items[i - 1]))
             return i;
     return end;
@@ -304,7 +331,7 @@ static int list_next_from(const struct model_list *list, int behind)
 bool model_list_compact(struct model_list *list, int behind, int64_t apart, int *from_to)
 {
     const int from = *from_to < list->count ? *from_to : list->count;
-    const int end = list->count - behind > from ? list->count - behind : from;
+    int end = list->count - behind > from ? list->count - behind : from;
     struct model_list out = {.capacity = list->count + 16};
     struct model_item *const items = list->items;
     bool ok = true;
@@ -319,7 +346,13 @@ bool model_list_compact(struct model_list *list, int behind, int64_t apart, int 
         memcpy(out.items, items, (size_t)from * sizeof *items);
     out.count = from;
     for (int at = from; at < end && ok;) {
-        const int stretch = list_stretch(items + at, end - at);
+        const bool goes_on = list_loop_before(items, at, left, &out) != NULL;
+        bool begun = false;
+        const int stretch = model_free_has_files(&items[at])
+                                ? list_stretch_of_files(items + at, end - at, goes_on, &begun)
+                                : list_stretch(items + at, end - at);
+        if (begun && behind > 0)
+            end = at;
         ok = stretch == 0 || list_take_stretch(items, at, stretch, apart, &left, &out);
         at += stretch > 0 ? stretch : 1;
     }

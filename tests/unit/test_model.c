@@ -323,8 +323,8 @@ static void a_file_for_each_process(void **state)
     model_clear(&model);
 }
 
-/* A file for each step, and writes of any size. */
-static void use_many_files(struct model_builder *builder, const struct model *model, int rank, int steps)
+/* A file for each step, and writes of any size; `any`: and of any number. */
+static void use_many_files(struct model_builder *builder, const struct model *model, int rank, int steps, bool any)
 {
     struct tree_maker *maker = tree_new(rank, 2);
     for (int step = 0; step < steps; step++) {
@@ -333,7 +333,8 @@ static void use_many_files(struct model_builder *builder, const struct model *mo
         snprintf(name, sizeof name, "out/f%05d", step);
         const int file = tree_file(maker, name);
         tree_call(maker, "MPI_File_open", "open", file);
-        for (int i = 0; i < 10; i++) {
+        const int writes = any ? (int)(rng_at((uint64_t)rank + 7, (uint64_t)step) % 20) : 10;
+        for (int i = 0; i < writes; i++) {
             const int64_t bytes = 8 * (1 + (int64_t)(rng_at((uint64_t)rank, (uint64_t)(step * 100 + i)) % 200));
             tree_access(maker, "MPI_File_write_at", file, bytes, offset, 0);
             offset += bytes;
@@ -353,11 +354,11 @@ static void a_file_for_each_step(void **state)
         struct text text = {0};
         char words[256];
         for (int rank = 0; rank < 2; rank++)
-            use_many_files(builder, NULL, rank, steps);
+            use_many_files(builder, NULL, rank, steps, false);
         finish(builder, &model);
         through_text(&model, &text);
         for (int rank = 0; rank < 2; rank++)
-            use_many_files(NULL, &model, rank, steps);
+            use_many_files(NULL, &model, rank, steps, false);
         snprintf(words, sizeof words, "1 phase: 1 × %d × (open, 10 independent random writes, close) of", steps);
         text_clear(&text);
         model_words(&model, &text);
@@ -365,6 +366,29 @@ static void a_file_for_each_step(void **state)
         text_clear(&text);
         model_clear(&model);
     }
+}
+
+static void a_file_for_each_step_and_any_writes(void **state)
+{
+    enum { STEPS = 1000, BYTES_A_CALL = 20 };
+    (void)state;
+    struct model_builder *builder = model_builder_new();
+    struct model model;
+    struct text text = {0};
+    for (int rank = 0; rank < 2; rank++)
+        use_many_files(builder, NULL, rank, STEPS, true);
+    finish(builder, &model);
+    model_write(&model, false, &text);
+    assert_true(strlen(text_get(&text)) < (size_t)(BYTES_A_CALL * 2 * STEPS * 11));
+    text_clear(&text);
+    through_text(&model, &text);
+    for (int rank = 0; rank < 2; rank++)
+        use_many_files(NULL, &model, rank, STEPS, true);
+    text_clear(&text);
+    model_words(&model, &text);
+    expect_in(text_get(&text), "1 phase: 1 × (1000 open, ");
+    text_clear(&text);
+    model_clear(&model);
 }
 
 /* Regular turns, the same calls in no order, and then others. */
@@ -605,6 +629,7 @@ int main(void)
         cmocka_unit_test(subsets_of_ranks),
         cmocka_unit_test(a_file_for_each_process),
         cmocka_unit_test(a_file_for_each_step),
+        cmocka_unit_test(a_file_for_each_step_and_any_writes),
         cmocka_unit_test(what_has_nothing_in_common_is_apart),
         cmocka_unit_test(metadata_is_kept_apart),
         cmocka_unit_test(odd_calls),
