@@ -59,10 +59,14 @@ static const struct option_row ROWS[] = {
     {.name = "diff",
      .type = OPTION_FLAG,
      AT(wants[MODEL_DIFF]),
-     .more = "By lines, without their observed parts and the name of the program: < stands before a line of the first, "
+     .more = "By lines, without their observed parts and the names of program and files: < stands before a line of the "
+             "first, "
              "> before one of the second.",
      .help = "tell in what two model files differ"},
-    {.name = "program", .type = OPTION_FLAG, AT(program), .help = "with --diff: compare the names of the programs too"},
+    {.name = "program",
+     .type = OPTION_FLAG,
+     AT(program),
+     .help = "with --diff: compare the names of program and files too"},
     {.name = "expand",
      .type = OPTION_FLAG,
      AT(wants[MODEL_EXPAND]),

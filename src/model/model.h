@@ -158,9 +158,9 @@ pl_status model_read(const char *name, const char *text, struct model *ret_model
 pl_status model_read_file(const char *path, struct model *ret_model, struct text *ret_text, struct pl_error *error);
 /* A few words on it. */
 void model_words(const struct model *model, struct text *text);
-/* The lines in which the two differ, without the observed part; returns how many. `with_program`: also in the name of
- * the program, which is no I/O. */
-int model_diff(const struct model *a, const struct model *b, bool with_program, struct text *text);
+/* The lines in which the two differ, without the observed part; returns how many. `with_names`: also in the names of
+ * the program and of its files, which are no I/O. */
+int model_diff(const struct model *a, const struct model *b, bool with_names, struct text *text);
 
 /* ---- what follows from its steps: bytes, phases, and how each file is used ---- */
 

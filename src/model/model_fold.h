@@ -204,6 +204,14 @@ bool model_rows_take(struct model_item *items, int count, struct model_list *out
 /* Loops without a rule: whether an item, with all that is in it, may be in one, and how many calls it stands for; 0: it
  * may not. */
 int64_t model_free_calls(const struct model_item *item);
+/* Whether it opens, closes or deletes files; how many more it opens than it closes, and *opens grows by its opens. */
+bool model_free_has_files(const struct model_item *item);
+int64_t model_free_open_files(const struct model_item *item, int64_t *opens);
+/* Cuts items where no kind of call stands on both sides, in linear time: ret_ends, which has room for `count`, gets the
+ * index behind each part. *ret_goes_on: the first part has kinds of the loop (NULL: none), else nothing has. Returns
+ * how many parts there are; 0: no memory. */
+int model_free_cut(const struct model_item *loop, const struct model_item *items, int count, int *ret_ends,
+                   bool *ret_goes_on);
 /* How many of these items, from *ret_first on, may go behind the loop (NULL: make a new one). All of them may be in
  * one.
  */

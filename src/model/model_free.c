@@ -31,11 +31,30 @@ enum {
 
 /* ---- what may be in one ---- */
 
-static bool free_is_call(const struct model_item *item)
+static bool free_is_of_file(const struct model_item *item)
 {
-    return item->kind == MODEL_COMM ||
-           (item->kind == MODEL_CALL && !item->call.name && strcmp(item->call.class, "close") != 0 &&
-            strcmp(item->call.class, "delete") != 0);
+    return item->kind == MODEL_CALL &&
+           (item->call.name || strcmp(item->call.class, "close") == 0 || strcmp(item->call.class, "delete") == 0);
+}
+
+bool model_free_has_files(const struct model_item *item)
+{
+    bool found = free_is_of_file(item);
+    for (int i = 0; i < item->count && !found; i++)
+        found = model_free_has_files(&item->body[i]);
+    return found;
+}
+
+int64_t model_free_open_files(const struct model_item *item, int64_t *opens)
+{
+    int64_t open = 0;
+    for (int i = 0; i < item->count; i++)
+        open = saturating_add(open, saturating_mul(item->turns, model_free_open_files(&item->body[i], opens)));
+    if (item->kind != MODEL_CALL)
+        return open;
+    const bool opening = strcmp(item->call.class, "open") == 0;
+    *opens += opening;
+    return opening ? 1 : strcmp(item->call.class, "close") == 0 ? -1 : 0;
 }
 
 /* `runs`: how often one call, or some of one kind in a row, are taken out of it. */
@@ -44,7 +63,7 @@ static int64_t free_calls(const struct model_item *item, int depth, int64_t *run
     int64_t calls = 0, inside_runs = 0;
     *runs = 1;
     if (item->kind != MODEL_LOOP)
-        return free_is_call(item);
+        return 1;
     if (item->any_size || item->free || depth == FREE_DEPTH)
         return 0;
     for (int i = 0; i < item->count; i++) {
@@ -144,6 +163,105 @@ int model_free_reach(const struct model_item *loop, const struct model_item *ite
     while (count > 0 && free_is_alone(&kinds, known, &items[*ret_first + count - 1]))
         count--;
     return count;
+}
+
+/* ---- what belongs together ---- */
+
+/* Where a kind stands last among some items. */
+struct free_place {
+    uint64_t shape;
+    int last;
+    bool used;
+};
+
+struct free_places {
+    struct free_place *slots;
+    size_t mask; /* their number is a power of two */
+};
+
+static size_t free_count_leaves(const struct model_item *item)
+{
+    size_t leaves = item->kind != MODEL_LOOP;
+    for (int i = 0; i < item->count; i++)
+        leaves += free_count_leaves(&item->body[i]);
+    return leaves;
+}
+
+static struct free_place *free_find_place(const struct free_places *places, uint64_t shape)
+{
+    size_t at = shape & places->mask;
+    while (places->slots[at].used && places->slots[at].shape != shape)
+        at = (at + 1) & places->mask;
+    return &places->slots[at];
+}
+
+static void free_note_places(struct free_places *places, const struct model_item *item, int index)
+{
+    for (int i = 0; i < item->count; i++)
+        free_note_places(places, &item->body[i], index);
+    if (item->kind == MODEL_LOOP)
+        return;
+    struct free_place *place = free_find_place(places, item->shape);
+    if (!place->used)
+        *place = (struct free_place){.shape = item->shape, .used = true};
+    place->last = index;
+}
+
+/* Where the last one of the calls of an item stands; -1: nowhere. Communication belongs to whatever is around it. */
+static int free_last_place(const struct free_places *places, const struct model_item *item)
+{
+    int last = -1;
+    for (int i = 0; i < item->count; i++) {
+        const int inside = free_last_place(places, &item->body[i]);
+        last = inside > last ? inside : last;
+    }
+    if (item->kind != MODEL_CALL)
+        return last;
+    const struct free_place *place = free_find_place(places, item->shape);
+    return place->used ? place->last : -1;
+}
+
+/* The last place among the items of a kind that is in the loop already; -1: nothing of it comes again. */
+static int free_last_of_loop(const struct free_places *places, const struct model_item *loop)
+{
+    int last = -1;
+    for (int i = 0; i < loop->body[0].count; i++) {
+        const int place = free_last_place(places, &loop->body[0].body[i].body[0]);
+        last = place > last ? place : last;
+    }
+    return last;
+}
+
+int model_free_cut(const struct model_item *loop, const struct model_item *items, int count, int *ret_ends,
+                   bool *ret_goes_on)
+{
+    size_t leaves = 1, slots = 4;
+    for (int i = 0; i < count; i++)
+        leaves += free_count_leaves(&items[i]);
+    while (slots < 2 * leaves)
+        slots *= 2;
+    struct free_places places = {.slots = calloc(slots, sizeof *places.slots), .mask = slots - 1};
+    if (!places.slots)
+        return 0;
+    for (int i = 0; i < count; i++)
+        free_note_places(&places, &items[i], i);
+    int cuts = 0, end = loop ? 1 + free_last_of_loop(&places, loop) : 0;
+    *ret_goes_on = end > 0;
+    bool has_call = end > 0, has_comm = end > 0 && loop->has_comm;
+    for (int i = 0; i < count; i++) { /* `end`: what belongs together reaches up to it */
+        const int last = free_last_place(&places, &items[i]);
+        const bool ends_turn = items[i].kind == MODEL_COMM && has_comm; /* as others before it */
+        if (i >= end && has_call && !ends_turn) {
+            ret_ends[cuts++] = i;
+            has_call = has_comm = false;
+        }
+        has_call = has_call || last >= 0;
+        has_comm = has_comm || items[i].has_comm;
+        end = last >= end ? last + 1 : end;
+    }
+    ret_ends[cuts++] = count;
+    free(places.slots);
+    return cuts;
 }
 
 /* ---- making it ---- */

@@ -413,14 +413,20 @@ static bool join_is_like_free(const struct model_joint *loop, const struct model
     return shares && join_has_access(loop);
 }
 
+/* A loop that communicates and opens files is no phase, and one without a rule must be. */
+static bool join_parts_files(const struct model_joint *a, const struct model_joint *b)
+{
+    return (a->has_comm || b->has_comm) && (model_free_has_files(a->item) || model_free_has_files(b->item));
+}
+
 /* Whether two items, before which there are as many collectives, are one step of the program. */
 static bool join_matches(const struct model_joint *a, const struct model_joint *b)
 {
     if (join_is_free(a) && join_is_free(b)) /* all that one has and the other has not, that does in no turn */
         return a->collectives == b->collectives && a->turns == b->turns && a->count == b->count &&
-               join_shares_kind(&a->body[0], &b->body[0]);
+               join_shares_kind(&a->body[0], &b->body[0]) && !join_parts_files(a, b);
     if (join_is_free(a) || join_is_free(b))
-        return join_is_free(a) ? join_is_like_free(b, a) : join_is_like_free(a, b);
+        return !join_parts_files(a, b) && (join_is_free(a) ? join_is_like_free(b, a) : join_is_like_free(a, b));
     if (a->kind != b->kind || a->has_comm != b->has_comm ||
         (a->turns != b->turns && (a->has_comm || !join_has_access(a))))
         return false;

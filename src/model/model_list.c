@@ -183,9 +183,12 @@ bool model_items_access(const struct model_item *items, int count)
 /* ---- what folding leaves ---- */
 
 enum {
-    COMPACT_BEGUN = 16, /* items of a turn that is not whole yet */
-    COMPACT_LONG = 64,  /* calls of an item that is no more than chance, or a burst */
-    COMPACT_PART = 8    /* an item with more than this part of all calls stands for itself */
+    COMPACT_LONG = 64,   /* calls of an item that is no more than chance, or a burst */
+    COMPACT_PART = 8,    /* an item with more than this part of all calls stands for itself */
+    COMPACT_REGULAR = 8, /* turns of a loop that is no chance among calls in no order */
+    COMPACT_TRIED = 4,   /* such loops before or behind them, at most */
+    COMPACT_BACK = 256,  /* items of a turn that is not whole yet, at most */
+    COMPACT_OPEN = 64    /* files that are open at once in such a turn, at most */
 };
 
 /* How many items from `items` on may be in a loop without a rule, and are not much longer than the others. */
@@ -193,7 +196,7 @@ static int list_stretch(const struct model_item *items, int count)
 {
     int64_t calls = 0;
     int length = 0;
-    while (length < count && model_free_calls(&items[length]) > 0)
+    while (length < count && model_free_calls(&items[length]) > 0 && !model_free_has_files(&items[length]))
         calls = saturating_add(calls, model_free_calls(&items[length++]));
     const int64_t most = list_more(COMPACT_LONG, calls / COMPACT_PART);
     for (int i = 0; i < length; i++)
@@ -202,14 +205,35 @@ static int list_stretch(const struct model_item *items, int count)
     return length;
 }
 
+/* The same where files are opened and closed again and again: up to where none of them is open. Communication is in
+ * none, since a loop with both is no phase. `goes_on`: there were some before. */
+static int list_stretch_of_files(const struct model_item *items, int count, bool goes_on, bool *ret_begun)
+{
+    int64_t open = 0, opens = 0;
+    int length = 0, i = 0;
+    for (; i < count && model_free_calls(&items[i]) > 0 && !items[i].has_comm; i++) {
+        open = saturating_add(open, model_free_open_files(&items[i], &opens));
+        if (open < 0 || open > COMPACT_OPEN || (i == 0 && opens == 0)) /* it begins in the middle, or never ends */
+            break;
+        length = open == 0 ? i + 1 : length;
+    }
+    *ret_begun = goes_on && length == 0 && i == count && count < COMPACT_BACK; /* more of it may come */
+    return goes_on || opens >= COMPACT_REGULAR ? length : 0;
+}
+
 /* Items become a loop without a rule at the end of `out`, or the rest of the one there. */
-static bool list_take_free(struct model_item *items, int count, int64_t apart, struct model_list *out)
+static bool list_take_free(struct model_item *items, int count, bool goes_on, int64_t apart, struct model_list *out)
 {
     bool ok = true;
-    if (out->count == 0 || !out->items[out->count - 1].free) {
+    assert(!goes_on || (out->count > 0 && out->items[out->count - 1].free));
+    if (!goes_on) {
         struct model_item loop;
-        if (!model_free_begin(&loop) || !ARRAY_ROOM(out->items, out->count, out->capacity, 16))
+        if (!model_free_begin(&loop))
             return false;
+        if (!ARRAY_ROOM(out->items, out->count, out->capacity, 16)) {
+            model_item_clear(&loop);
+            return false;
+        }
         out->items[out->count++] = loop;
     }
     for (int i = 0; i < count && ok; i++)
@@ -217,21 +241,89 @@ static bool list_take_free(struct model_item *items, int count, int64_t apart, s
     return ok;
 }
 
-/* Which items of the stretch, from *ret_first on, become a loop without a rule, or go on with `before`; 0: none. */
-static int list_find_free(const struct model_item *before, const struct model_item *items, int stretch, int *ret_first)
+/* Whether items[at] is a loop of many turns, and few others do the same some times: no burst among others. */
+static bool list_is_regular(const struct model_item *items, int count, int at)
 {
-    const struct model_item *grows = before && before->free ? before : NULL;
-    if (stretch == 0 || (!grows && model_rows_cover(items, stretch)))
-        return 0;
-    return model_free_reach(grows, items, stretch, ret_first);
+    const struct model_item *loop = &items[at];
+    int like = 0;
+    if (loop->kind != MODEL_LOOP || loop->turns < COMPACT_REGULAR)
+        return false;
+    for (int i = 0; i < count; i++) {
+        bool same = i != at && items[i].kind == MODEL_LOOP && items[i].count == loop->count;
+        for (int k = 0; same && k < loop->count; k++)
+            same = items[i].body[k].shape == loop->body[k].shape;
+        like += same;
+    }
+    return like * COMPACT_PART <= count;
 }
 
-/* Where the next look begins: behind the last loop that was made, if only the begin of another turn is behind it. */
+/* Which of these items, from *ret_first on, become a loop without a rule, or go on with the one before; 0: none. What
+ * exact folding tells at their begin or end stands for itself. */
+static int list_find_free(const struct model_item *grows, const struct model_item *items, int count, int *ret_first)
+{
+    int front = 0, inner;
+    for (int i = 0; i < COMPACT_TRIED && !grows && front < count && list_is_regular(items, count, front); i++)
+        front++;
+    for (int i = 0; i < COMPACT_TRIED && count > front && list_is_regular(items, count, count - 1); i++)
+        count--;
+    *ret_first = front;
+    if (count == front || (!grows && model_rows_cover(items + front, count - front)))
+        return 0;
+    const int taken = model_free_reach(grows, items + front, count - front, &inner);
+    *ret_first += inner;
+    return taken;
+}
+
+/* The loop without a rule at the end of `out` that may go on with items[at]; NULL: there is none. Loops with files have
+ * no communication, and others no files. */
+static const struct model_item *list_loop_before(const struct model_item *items, int at, int left,
+                                                 const struct model_list *out)
+{
+    const struct model_item *last = left == at && out->count > 0 ? &out->items[out->count - 1] : NULL;
+    return last && last->free && model_free_has_files(last) == model_free_has_files(&items[at]) ? last : NULL;
+}
+
+/* Items that may all be in a loop without a rule, from `at` on: those that are, and all from *left on that stand before
+ * them, go to `out`; *left is behind them then. */
+static bool list_take_stretch(struct model_item *items, int at, int stretch, int64_t apart, int *left,
+                              struct model_list *out)
+{
+    const struct model_item *last = list_loop_before(items, at, *left, out);
+    int *ends = malloc((size_t)stretch * sizeof *ends);
+    bool goes_on = false;
+    const int parts = ends ? model_free_cut(last, items + at, stretch, ends, &goes_on) : 0;
+    bool ok = parts > 0;
+    for (int i = 0, begin = 0; i < parts && ok; begin = ends[i++]) {
+        int first;
+        const bool grows = goes_on && i == 0;
+        const int taken = list_find_free(grows ? last : NULL, items + at + begin, ends[i] - begin, &first);
+        if (taken == 0)
+            continue;
+        first += at + begin;
+        ok = model_rows_take(items + *left, first - *left, out) &&
+             list_take_free(items + first, taken, grows, apart, out);
+        *left = first + taken;
+    }
+    free(ends);
+    return ok;
+}
+
+/* Whether a list of sizes tells the loop, or one inside of it. */
+static bool list_was_made(const struct model_item *item)
+{
+    for (int i = 0; i < item->count; i++)
+        if (list_was_made(&item->body[i]))
+            return true;
+    return item->free || item->any_size;
+}
+
+/* Where the next look begins: behind the last loop that was made, if only the begin of another turn is behind it. A
+ * turn that was cut would stay as single calls, and what comes behind it fold from its middle on. */
 static int list_next_from(const struct model_list *list, int behind)
 {
     const int end = list->count > behind ? list->count - behind : 0;
-    for (int i = end; i > 0 && i > end - COMPACT_BEGUN; i--)
-        if (list->items[i - 1].free || list->items[i - 1].any_size)
+    for (int i = end; i > 0 && i > end - COMPACT_BACK; i--)
+        if (list_was_made(&list->items[i - 1]))
             return i;
     return end;
 }
@@ -239,12 +331,14 @@ static int list_next_from(const struct model_list *list, int behind)
 bool model_list_compact(struct model_list *list, int behind, int64_t apart, int *from_to)
 {
     const int from = *from_to < list->count ? *from_to : list->count;
-    const int end = list->count - behind > from ? list->count - behind : from;
+    int end = list->count - behind > from ? list->count - behind : from;
     struct model_list out = {.capacity = list->count + 16};
     struct model_item *const items = list->items;
     bool ok = true;
     int left = from; /* items from here on are no part of a loop without a rule */
     assert(from >= 0);
+    if (list->count == 0) /* there is no array to look at either */
+        return true;
     out.items = calloc((size_t)out.capacity, sizeof *out.items);
     if (!out.items)
         return false;
@@ -252,16 +346,15 @@ bool model_list_compact(struct model_list *list, int behind, int64_t apart, int 
         memcpy(out.items, items, (size_t)from * sizeof *items);
     out.count = from;
     for (int at = from; at < end && ok;) {
-        const struct model_item *before = left == at && out.count > 0 ? &out.items[out.count - 1] : NULL;
-        int first = 0;
-        const int stretch = list_stretch(items + at, end - at);
-        const int taken = list_find_free(before, items + at, stretch, &first);
-        if (taken > 0) {
-            ok = model_rows_take(items + left, at + first - left, &out) &&
-                 list_take_free(items + at + first, taken, apart, &out);
-            left = at + first + taken;
-        }
-        at += taken > 0 ? first + taken : stretch > 0 ? stretch : 1;
+        const bool goes_on = list_loop_before(items, at, left, &out) != NULL;
+        bool begun = false;
+        const int stretch = model_free_has_files(&items[at])
+                                ? list_stretch_of_files(items + at, end - at, goes_on, &begun)
+                                : list_stretch(items + at, end - at);
+        if (begun && behind > 0)
+            end = at;
+        ok = stretch == 0 || list_take_stretch(items, at, stretch, apart, &left, &out);
+        at += stretch > 0 ? stretch : 1;
     }
     ok = ok && model_rows_take(items + left, end - left, &out);
     for (int i = end; i < list->count && ok; i++) {

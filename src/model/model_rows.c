@@ -32,7 +32,7 @@ static bool list_is_short(const struct model_item *item)
     bool is_short = item->kind == MODEL_LOOP && item->turns <= COMPACT_SHORT && !item->any_size &&
                     item->count <= COMPACT_WIDTH;
     for (int i = 0; i < item->count && is_short; i++)
-        is_short = item->body[i].kind != MODEL_LOOP && model_free_calls(&item->body[i]) > 0;
+        is_short = item->body[i].kind != MODEL_LOOP && !model_free_has_files(&item->body[i]);
     return is_short;
 }
 

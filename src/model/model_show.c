@@ -189,7 +189,16 @@ struct lines {
     size_t count;
 };
 
-static bool diff_split(const struct model *model, bool with_program, struct lines *lines)
+/* Takes the name of a file out of a line: which one it is tells its number. */
+static void diff_drop_name(char *line)
+{
+    static const char begin[] = " name=\"";
+    char *name = strstr(line, begin), *end = name ? strchr(name + sizeof begin - 1, '"') : NULL;
+    if (end) /* quotes inside of it are told otherwise */
+        memmove(name, end + 1, strlen(end + 1) + 1);
+}
+
+static bool diff_split(const struct model *model, bool with_names, struct lines *lines)
 {
     *lines = (struct lines){0};
     model_write(model, false, &lines->text);
@@ -201,10 +210,13 @@ static bool diff_split(const struct model *model, bool with_program, struct line
     lines->line = calloc(count + 1, sizeof *lines->line);
     char *rest = NULL;
     for (char *line = lines->line ? strtok_r(lines->text.data, "\n", &rest) : NULL; line;
-         line = strtok_r(NULL, "\n", &rest))
-        if (strncmp(line, "end-", 4) != 0 && (with_program || strncmp(line, "program ", 8) != 0))
+         line = strtok_r(NULL, "\n", &rest)) {
+        if (!with_names)
+            diff_drop_name(line);
+        if (strncmp(line, "end-", 4) != 0 && (with_names || strncmp(line, "program ", 8) != 0))
             /* sums differ whenever something does */
             lines->line[lines->count++] = line;
+    }
     return lines->line != NULL;
 }
 
@@ -258,11 +270,11 @@ static int diff_write_differences(char **a, size_t a_count, char **b, size_t b_c
     return differences;
 }
 
-int model_diff(const struct model *a, const struct model *b, bool with_program, struct text *text)
+int model_diff(const struct model *a, const struct model *b, bool with_names, struct text *text)
 {
     struct lines x, y;
     int differences = 1;
-    const bool split_a = diff_split(a, with_program, &x), split_b = diff_split(b, with_program, &y);
+    const bool split_a = diff_split(a, with_names, &x), split_b = diff_split(b, with_names, &y);
     if (split_a && split_b && x.line && y.line) {
         size_t begin = 0, end = 0;
         while (begin < x.count && begin < y.count && diff_same(x.line[begin], y.line[begin]))

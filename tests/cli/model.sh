@@ -42,6 +42,13 @@ expect_exit 0 "$PIOLET" model --diff good.model good.model
 [ ! -s "$OUT" ] || fail "equal models differ"
 expect_exit 1 "$PIOLET" model --diff good.model other.model
 expect_in "$OUT" ">       write_at file=1 size=100 offset=idP*2000+n*100"
+# Names are no I/O.
+sed 's/name="[^"]*"/name="elsewhere"/' good.model >named.model
+! cmp -s good.model named.model || fail "good.model has no name of a file"
+expect_exit 0 "$PIOLET" model --diff good.model named.model
+expect_exit 1 "$PIOLET" model --diff --program good.model named.model
+expect_in "$OUT" '> open '
+expect_in "$OUT" 'name="elsewhere"'
 expect_exit 0 "$PIOLET" model --expand good.model
 [ "$(wc -l <"$OUT")" -eq 45 ] || fail "$(wc -l <"$OUT") lines, not 1 + 4 opens + 40 accesses"
 awk '$1 == 3 && $3 == "write_at" { last = $4 } END { exit last != 3900 }' "$OUT" || fail "the last offset of rank 3"

@@ -20,6 +20,14 @@ for ranks in 1 3 4; do
     proved $ranks "$PROGRAMS/replay_app"
     proved $ranks "$PROGRAMS/trace_fold" mix "extents$$"
     proved $ranks "$PROGRAMS/trace_calls" calls "extents$$" expected
+    proved $ranks "$PROGRAMS/fresh_app" "extents$$"
+    for kind in "views" "halo 4" "irregular 400" "files 60"; do
+        # shellcheck disable=SC2086
+        proved $ranks "$PROGRAMS/model_kinds" $kind
+    done
+done
+for kind in madbench madbench2 btio; do # on a square of ranks
+    proved 4 "$PROGRAMS/model_kinds" $kind
 done
 for subtype in full simple; do # epio writes without MPI-IO
     proved 4 "$PIOLET" btio --class S --dumps 4 --subtype $subtype --file "extents$$" -o apps.out

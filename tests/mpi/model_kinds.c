@@ -5,7 +5,8 @@
  *     madbench2    the same in its asynchronous mode
  *     btio         NAS BT-IO (full): much communication between writes, a reduction behind each read
  *     halo K       a write in each step, and K messages each way between the steps
- *     irregular K  K calls of a rank and some more on others, with sizes and offsets that follow no rule */
+ *     irregular K  K calls of a rank and some more on others, with sizes and offsets that follow no rule
+ *     files K      K files, one behind the other, each with 0 to 19 writes of any size */
 #include <mpi.h>
 
 #include <stdint.h>
@@ -233,6 +234,23 @@ static void irregular(int calls)
     MPI_File_close(&file);
 }
 
+static void files(int steps)
+{
+    state = 23u + (uint64_t)rank;
+    for (int step = 0; step < steps; step++) {
+        char name[32];
+        MPI_Offset offset = rank * (MPI_Offset)100000;
+        snprintf(name, sizeof name, "files%04d.out", step);
+        open_file(name);
+        for (int left = (int)(random_number() % 20); left > 0; left--) {
+            const int bytes = 8 * (1 + (int)(random_number() % 200));
+            MPI_File_write_at(file, offset, buffer, bytes, MPI_BYTE, MPI_STATUS_IGNORE);
+            offset += bytes;
+        }
+        MPI_File_close(&file);
+    }
+}
+
 int main(int argc, char **argv)
 {
     MPI_Init(&argc, &argv);
@@ -252,6 +270,8 @@ int main(int argc, char **argv)
         halo(number);
     else if (strcmp(kind, "irregular") == 0)
         irregular(number);
+    else if (strcmp(kind, "files") == 0)
+        files(number);
     else
         MPI_Abort(MPI_COMM_WORLD, 2);
     free(buffer);

@@ -88,6 +88,13 @@ expect_exit 0 "$PIOLET" model --diff irregular.model irregular.full.model
 expect_exit 0 "$PIOLET" replay irregular.model --on target --pace fast -o replay.out
 expect_exit 0 "$PIOLET" model --check irregular.model --plot irregular.svg
 
+trace_kind files "" 2 files 500
+expect_in words "1 phase: 1 × (500 open, "
+calls=$(($(wc -l <expanded) + 2 * 1000)) # with opens and closes
+bytes=$(sed '/^observed/,$d' files.model | wc -c)
+[ "$bytes" -le $((20 * calls)) ] || fail "the model has $bytes bytes for $calls calls"
+rm -f files0*.out
+
 # ---- two programs that do the same ----
 
 cp kinds other

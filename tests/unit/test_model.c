@@ -323,6 +323,120 @@ static void a_file_for_each_process(void **state)
     model_clear(&model);
 }
 
+/* A file for each step, and writes of any size; `any`: and of any number. */
+static void use_many_files(struct model_builder *builder, const struct model *model, int rank, int steps, bool any)
+{
+    struct tree_maker *maker = tree_new(rank, 2);
+    for (int step = 0; step < steps; step++) {
+        char name[64];
+        int64_t offset = 100000 * rank;
+        snprintf(name, sizeof name, "out/f%05d", step);
+        const int file = tree_file(maker, name);
+        tree_call(maker, "MPI_File_open", "open", file);
+        const int writes = any ? (int)(rng_at((uint64_t)rank + 7, (uint64_t)step) % 20) : 10;
+        for (int i = 0; i < writes; i++) {
+            const int64_t bytes = 8 * (1 + (int64_t)(rng_at((uint64_t)rank, (uint64_t)(step * 100 + i)) % 200));
+            tree_access(maker, "MPI_File_write_at", file, bytes, offset, 0);
+            offset += bytes;
+        }
+        tree_call(maker, "MPI_File_close", "close", file);
+    }
+    use(maker, builder, model);
+}
+
+/* However many: the list is looked at every 4096 items, which may be in the middle of a turn. */
+static void a_file_for_each_step(void **state)
+{
+    (void)state;
+    for (int steps = 300; steps <= 1200; steps += 100) {
+        struct model_builder *builder = model_builder_new();
+        struct model model;
+        struct text text = {0};
+        char words[256];
+        for (int rank = 0; rank < 2; rank++)
+            use_many_files(builder, NULL, rank, steps, false);
+        finish(builder, &model);
+        through_text(&model, &text);
+        for (int rank = 0; rank < 2; rank++)
+            use_many_files(NULL, &model, rank, steps, false);
+        snprintf(words, sizeof words, "1 phase: 1 × %d × (open, 10 independent random writes, close) of", steps);
+        text_clear(&text);
+        model_words(&model, &text);
+        expect_in(text_get(&text), words);
+        text_clear(&text);
+        model_clear(&model);
+    }
+}
+
+static void a_file_for_each_step_and_any_writes(void **state)
+{
+    enum { STEPS = 1000, BYTES_A_CALL = 20 };
+    (void)state;
+    struct model_builder *builder = model_builder_new();
+    struct model model;
+    struct text text = {0};
+    for (int rank = 0; rank < 2; rank++)
+        use_many_files(builder, NULL, rank, STEPS, true);
+    finish(builder, &model);
+    model_write(&model, false, &text);
+    assert_true(strlen(text_get(&text)) < (size_t)(BYTES_A_CALL * 2 * STEPS * 11));
+    text_clear(&text);
+    through_text(&model, &text);
+    for (int rank = 0; rank < 2; rank++)
+        use_many_files(NULL, &model, rank, STEPS, true);
+    text_clear(&text);
+    model_words(&model, &text);
+    expect_in(text_get(&text), "1 phase: 1 × (1000 open, ");
+    text_clear(&text);
+    model_clear(&model);
+}
+
+/* Regular turns, the same calls in no order, and then others. */
+static void use_three_parts(struct model_builder *builder, const struct model *model, int rank)
+{
+    struct tree_maker *maker = tree_new(rank, 2);
+    const int file = tree_file(maker, "a.dat");
+    tree_call(maker, "MPI_File_open", "open", file);
+    for (int i = 0; i < 12; i++) {
+        tree_access(maker, "MPI_File_write_at_all", file, 4000000, 4000000 * (2 * i + rank), 0);
+        tree_access(maker, "MPI_File_read_at_all", file, 1000, 4000000 * (2 * i + rank), 0);
+    }
+    for (int i = 0; i < 60; i++) {
+        const uint64_t any = rng_at(7, (uint64_t)i);
+        tree_access(maker, any & 1 ? "MPI_File_write_at_all" : "MPI_File_read_at_all", file,
+                    100000 + (int64_t)(any >> 8 & 0xffff), (int64_t)(any >> 32) + rank, 0);
+    }
+    for (int i = 0; i < 20; i++) {
+        const uint64_t any = rng_at(8 + (uint64_t)rank, (uint64_t)i);
+        tree_access(maker, "MPI_File_write_at", file, 8 + (int64_t)(any & 0xff), (int64_t)(any >> 40), 0);
+    }
+    tree_call(maker, "MPI_File_close", "close", file);
+    use(maker, builder, model);
+}
+
+static void what_has_nothing_in_common_is_apart(void **state)
+{
+    (void)state;
+    struct model_builder *builder = model_builder_new();
+    struct model model;
+    struct text text = {0};
+    for (int rank = 0; rank < 2; rank++)
+        use_three_parts(builder, NULL, rank);
+    finish(builder, &model);
+    through_text(&model, &text);
+    for (int rank = 0; rank < 2; rank++)
+        use_three_parts(NULL, &model, rank);
+    expect_in(text_get(&text), "phase 1 count=1 numbers=1 ranks=0-1 weight=96024000 access=strided\n");
+    expect_in(text_get(&text), "  loop 12\n    write_at_all");
+    expect_in(text_get(&text), "phase 3 count=1 numbers=3 ranks=0-1 ");
+    expect_in(text_get(&text), " kind=metadata\n  loop 20\n    write_at ");
+    text_clear(&text);
+    model_words(&model, &text);
+    expect_in(text_get(&text), "3 phases: ");
+    text_clear(&text);
+    model_clear(&model);
+}
+
 /* HDF5: rank 0 writes small structures beside the data of all. */
 static void use_hdf5(struct model_builder *builder, const struct model *model, int rank)
 {
@@ -514,6 +628,9 @@ int main(void)
         cmocka_unit_test(madbench),
         cmocka_unit_test(subsets_of_ranks),
         cmocka_unit_test(a_file_for_each_process),
+        cmocka_unit_test(a_file_for_each_step),
+        cmocka_unit_test(a_file_for_each_step_and_any_writes),
+        cmocka_unit_test(what_has_nothing_in_common_is_apart),
         cmocka_unit_test(metadata_is_kept_apart),
         cmocka_unit_test(odd_calls),
         cmocka_unit_test(layouts_do_not_part_ranks),
