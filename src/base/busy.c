@@ -58,6 +58,11 @@ void busy_clock_take(struct busy_clock *clock, const struct busy_op *op, double 
     *ret_to = fmax(*ret_from, clock->busy_ns - (clock->covered_ns - end_ns));
 }
 
+double busy_clock_span_ns(const struct busy_clock *clock)
+{
+    return fmax(clock->busy_ns, clock->covered_ns - clock->first_ns); /* stamps far from 0 are rounded */
+}
+
 /* ---- slices ---- */
 
 static void busy_slices_widen(struct busy_slices *slices)

@@ -38,6 +38,8 @@ struct busy_clock { /* {0}: nothing yet */
 
 /* Takes an operation, none of which began later before it. What the clock showed at its start and its end. */
 void busy_clock_take(struct busy_clock *clock, const struct busy_op *op, double *ret_from, double *ret_to);
+/* From the first start to the last end, pauses included. */
+double busy_clock_span_ns(const struct busy_clock *clock);
 
 /* ---- bytes over busy time ---- */
 

@@ -1,7 +1,8 @@
 /* piolet-kernel: one pattern of calls, in blocks, started by `piolet bench trace` with and without a tracer. A program
  * of its own, so that a trace holds its calls and nothing else. Arguments: pattern, blocks, file to access, file for
- * the report: calls, nanoseconds a call in the median block, nanoseconds of MPI_Finalize. Accesses have no bytes, so
- * that the MPI-IO itself takes as little time as it can, but for the pattern `written`. */
+ * the report of rank 0: calls of all ranks, nanoseconds a call in the median block of the slowest rank, nanoseconds of
+ * MPI_Finalize. Accesses have no bytes, so that the MPI-IO itself takes as little time as it can, but for the pattern
+ * `written`: each rank has a MiB of the file to itself. */
 #include <mpi.h>
 
 #include <stdint.h>
@@ -15,6 +16,7 @@ enum { CALLS = 1000 }; /* of a block */
 static MPI_File file;
 static char data[1024];
 static uint64_t state = 20261115;
+static int rank, size;
 
 static void call_regular(int64_t i)
 {
@@ -36,7 +38,7 @@ static void call_pointer(int64_t i)
 
 static void call_written(int64_t i)
 {
-    MPI_File_write_at(file, (i % 1024) * 1024, data, 1024, MPI_BYTE, MPI_STATUS_IGNORE);
+    MPI_File_write_at(file, ((int64_t)rank * 1024 + i % 1024) * 1024, data, 1024, MPI_BYTE, MPI_STATUS_IGNORE);
 }
 
 /* Ten lines of ten writes, a read, and communication. */
@@ -97,14 +99,17 @@ static int kernel_fail(const char *why)
 int main(int argc, char **argv)
 {
     MPI_Init(&argc, &argv);
+    PMPI_Comm_rank(MPI_COMM_WORLD, &rank); /* by names that no tracer counts */
+    PMPI_Comm_size(MPI_COMM_WORLD, &size);
     const struct pattern *pattern = argc == 5 ? find_pattern(argv[1]) : NULL;
     const int blocks = argc == 5 ? atoi(argv[2]) : 0;
     double *ns = blocks > 0 ? calloc((size_t)blocks, sizeof *ns) : NULL;
     if (!pattern || !ns)
         return kernel_fail("wants a pattern, a number of blocks, a file and a report");
-    if (MPI_File_open(MPI_COMM_SELF, argv[3], MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL, &file) != MPI_SUCCESS)
+    if (MPI_File_open(MPI_COMM_WORLD, argv[3], MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL, &file) != MPI_SUCCESS)
         return kernel_fail("cannot open its file");
     int64_t done = 0;
+    PMPI_Barrier(MPI_COMM_WORLD); /* all measure at the same time */
     for (int block = 0; block < blocks; block++) {
         const double begin = now_ns();
         for (int i = 0; i < CALLS; i++)
@@ -113,11 +118,16 @@ int main(int argc, char **argv)
     }
     MPI_File_close(&file);
     qsort(ns, (size_t)blocks, sizeof *ns, kernel_compare);
+    const double median = ns[blocks / 2];
+    double slowest = median;
+    free(ns);
+    PMPI_Reduce(&median, &slowest, 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
     const double begin = now_ns();
     MPI_Finalize();
     const double end = now_ns() - begin;
+    if (rank != 0)
+        return 0;
     FILE *report = fopen(argv[4], "w");
-    const int written = report ? fprintf(report, "%lld %.3f %.0f\n", (long long)done, ns[blocks / 2], end) : -1;
-    free(ns);
+    const int written = report ? fprintf(report, "%lld %.3f %.0f\n", (long long)done * size, slowest, end) : -1;
     return written > 0 && fclose(report) == 0 ? 0 : 1;
 }

@@ -26,11 +26,21 @@ static int64_t now_ns(void)
     return 1000000000 * (int64_t)now.tv_sec + now.tv_nsec;
 }
 
+static void *logger_next(const char *name)
+{
+    void *found = dlsym(RTLD_NEXT, name);
+    if (!found)
+        abort();
+    return found;
+}
+
 static void logger_flush(void)
 {
     if (fd < 0 && getenv("PIOLET_TRACE_DIR")) {
         char path[4096];
-        snprintf(path, sizeof path, "%s/trace.0", getenv("PIOLET_TRACE_DIR"));
+        int rank = 0;
+        ((int (*)(MPI_Comm, int *))logger_next("PMPI_Comm_rank"))(MPI_COMM_WORLD, &rank);
+        snprintf(path, sizeof path, "%s/trace.%d", getenv("PIOLET_TRACE_DIR"), rank);
         fd = open(path, O_WRONLY | O_CREAT, 0666);
     }
     if (fd < 0 || write(fd, records, (size_t)count * sizeof records[0]) < 0)
@@ -43,14 +53,6 @@ static void logger_keep(uint32_t function, int64_t offset, int bytes, int64_t be
     if (count == RECORDS)
         logger_flush();
     records[count++] = (struct record){function, (uint32_t)bytes, offset, begin_ns, now_ns()};
-}
-
-static void *logger_next(const char *name)
-{
-    void *found = dlsym(RTLD_NEXT, name);
-    if (!found)
-        abort();
-    return found;
 }
 
 #define WRAP(number, name, parameters, arguments, offset, bytes)                                                       \

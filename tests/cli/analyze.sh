@@ -297,6 +297,10 @@ awk -F, '$3 == "Lowlevel" && ($12 !~ /^[0-9]+$/ || $13 !~ /^[0-9]+$/ || $14 !~ "
 grep -q 'apps.out,.*,btio,.*,4,829440,17280,class=S; subtype=full; .*filesize_bytes=829440; blocksize_bytes=17280' out ||
     fail "the settings of an application: $(grep -m1 btio out)"
 
+grep -q 'beffio.out,.*; input.time=[0-9]' out || fail "b_eff_io without its T: $(grep -m1 beffio.out out)"
+grep -q 'lowlevel.out,.*; input\.' out || fail "no inputs of a low-level test: $(grep -m1 lowlevel.out out)"
+grep -q '; \([a-z_]*\)=.*; input.\1=' out && fail "an input that a parameter says already"
+
 # ---- damage ----
 
 head -c -40 a.pio >cut.pio

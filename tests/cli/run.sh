@@ -43,7 +43,8 @@ form()
     rm form.in
 }
 form 1 "Low-Level multipleI" "numruns 1" "filesize 0.1" "blocksize 0.01" "tasklength 10"
-form 1 "Lowlevel sinunix" "numruns 1" "filesize 0.1" "blocksize 0.01" "access_type write_mostly,sequential"
+form 1 "low-level multipleI" "numruns 1" "filesize 0.1" "blocksize 0.01" "tasklength 10"
+form 1 "LOWLEVEL sinunix" "numruns 1" "filesize 0.1" "blocksize 0.01" "access_type write_mostly,sequential"
 form 1 "Kernel transpose" "xsize 8" "ysize 8" "collective true"
 form 2 "Kernel transpose" "numsizes 2" "xsize 8,16" "ysize 8,16" "numprocgrids 1" "xproc 4" "yproc 1" "collective true"
 form 1 "Kernel gatherScat2D" "numsizes 1" "xsize 8" "ysize 8" "numprocgrids 1" "xproc 2" "yproc 2"

@@ -53,6 +53,7 @@ expect_in "$OUT" "caches: part of the data may have stayed in memory"
 expect_in "$OUT" "b_eff_io of the system: none"
 expect_in "$OUT" "coffee-cup rule"
 [ "$(jq '.results.partitions[0].patterns | length' export.json)" = 129 ] || fail "the export lacks patterns"
+[ "$(grep -c '^param filesize_bytes [1-9]' system.out)" = 129 ] || fail "sets without the size of their file"
 recompute system.out 129
 no_files_left
 expect_exit 0 engine_run 3 "$PIOLET" "${short[@]}" -o engine.out

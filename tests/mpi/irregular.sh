@@ -113,9 +113,20 @@ case $own in
 "OMPIO "*) [ "$PIOLET_MPI" = openmpi ] || fail "OMPIO on $PIOLET_MPI" ;;
 *) fail "on the MPI's own: $own" ;;
 esac
-if [ "$PIOLET_MPI" = openmpi ] && OMPI_MCA_io=romio321 mpirun_n 1 "$PIOLET" doctor 2>/dev/null | grep -q ROMIO; then
-    own=$(OMPI_MCA_io=romio321 ghosts mpirun_n 4)
-    [ "$own" = "ROMIO true" ] || fail "on Open MPI's ROMIO: $own"
+# Open MPI's two, each by its name or since the other is forbidden: neither may be taken for the other.
+romio=
+[ "$PIOLET_MPI" != openmpi ] || romio=$(ompi_info --parsable | sed -n 's/^mca:io:\(romio[^:]*\):.*/\1/p' | head -n 1)
+if [ -n "$romio" ]; then
+    for io in "$romio" ^ompio; do
+        OMPI_MCA_io=$io expect_exit 0 mpirun_n 1 "$PIOLET" doctor
+        grep -q '^MPI-IO  *ROMIO$' "$OUT" || fail "doctor with OMPI_MCA_io=$io: $(grep '^MPI-IO' "$OUT")"
+        own=$(OMPI_MCA_io=$io ghosts mpirun_n 4)
+        [ "$own" = "ROMIO true" ] || fail "on Open MPI's ROMIO, OMPI_MCA_io=$io: $own"
+    done
+    OMPI_MCA_io=ompio expect_exit 0 mpirun_n 1 "$PIOLET" doctor
+    grep -q '^MPI-IO  *OMPIO$' "$OUT" || fail "doctor with OMPI_MCA_io=ompio: $(grep '^MPI-IO' "$OUT")"
+    OMPI_MCA_io_ompio_priority=1 expect_exit 0 mpirun_n 1 "$PIOLET" doctor # loaded, but not in force
+    grep -q '^MPI-IO  *ROMIO$' "$OUT" || fail "doctor with OMPIO of low priority: $(grep '^MPI-IO' "$OUT")"
 fi
 
 # ---- changed between writing and reading ----

@@ -2,7 +2,8 @@
  * proves: BIO-6 BIO-7 BIO-8
  * It would fail if a whole run of 15 minutes were not official, whatever caches may have hidden, if a short or
  * unfinished one were, if the system's value were not the largest of the official partitions of one system, if
- * release 2.1's value lacked the deletes, or if the blocks of a resumed run were not taken together. */
+ * release 2.1's value lacked the deletes, if data that --cold dropped were said to be cached, or if the blocks of a
+ * resumed run were not taken together. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -26,6 +27,7 @@ struct made {
     int failed[2];          /* numbers of sets; 0: none */
     const char *host, *release;
     int64_t delete_ns, decide_ns;
+    const char *cold, *filesystem;
 };
 
 static bool is_last_of_type(int pattern)
@@ -68,6 +70,10 @@ static void put_run(const char *path, const struct made *made)
     blockfile_input(writer, "order", made->order);
     if (made->release)
         blockfile_input(writer, "release", made->release);
+    if (made->cold)
+        blockfile_input(writer, "cold", made->cold);
+    if (made->filesystem)
+        blockfile_fact(writer, "filesystem", "%s", made->filesystem);
     if (made->host)
         blockfile_fact(writer, "hostname", "%s", made->host);
     blockfile_fact(writer, "run", "%s", made->run);
@@ -195,6 +201,30 @@ static void release_2_1(void **state)
     drop();
 }
 
+/* What --cold dropped cannot have come from the nodes' caches; what is written may still be there, and what a file
+ * system in memory holds has nowhere else to be. */
+static void cold(void **state)
+{
+    (void)state;
+    const struct made runs[] = {
+        {"a", "900", "document", 400000000, 0, 258, {0}, .cold = "true", .filesystem = "ext4"},
+        {"b", "900", "document", 400000000, 0, 258, {0}, .cold = "false", .filesystem = "ext4"},
+        {"c", "900", "document", 400000000, 0, 258, {0}, .cold = "true", .filesystem = "tmpfs"}};
+    make(runs, 3);
+    const char *dropped = text_get(&report.cases[0].caches);
+    assert_non_null(strstr(dropped, "write moved 17.2 GB, less than 20 times the 1 GB"));
+    assert_non_null(strstr(dropped, "read moved 17.2 GB; the files were dropped from the caches of the nodes before"));
+    assert_non_null(strstr(dropped, "rewrite moved 17.2 GB; the files were dropped"));
+    assert_null(strstr(dropped, "come from"));
+    assert_true(report.cases[0].caches_local);
+    assert_true(beffio_is_cooled(&report.cases[0], BEFFIO_READ) && !beffio_is_cooled(&report.cases[0], BEFFIO_WRITE));
+    for (size_t i = 2; i < 6; i += 2) {
+        assert_non_null(strstr(text_get(&report.cases[i].caches), "up to 6 % may never have come from the disk"));
+        assert_null(strstr(text_get(&report.cases[i].caches), "dropped"));
+    }
+    drop();
+}
+
 /* One type in two access methods: the verdict has the words of both. */
 static void failed_twice(void **state)
 {
@@ -224,6 +254,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(official),     cmocka_unit_test(not_official),
                                        cmocka_unit_test(systems),      cmocka_unit_test(release_2_1),
-                                       cmocka_unit_test(failed_twice), cmocka_unit_test(resumed)};
+                                       cmocka_unit_test(failed_twice), cmocka_unit_test(resumed),
+                                       cmocka_unit_test(cold)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

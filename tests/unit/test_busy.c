@@ -217,8 +217,8 @@ static void rates_of_a_file(void **state)
     assert_int_equal(blockfile_writer_open(path, &writer, &error), PL_OK);
     blockfile_begin(writer, "Lowlevel", "multiple");
     assert_int_equal(blockfile_end_head(writer, &error), PL_OK);
-    for (int set = 0; set < 4; set++) { /* side by side, half overlapped, one after the other, without stamps */
-        write_set(writer, set < 3, set * 20000);
+    for (int set = 0; set < 5; set++) { /* side by side, half overlapped, one after the other, without stamps, apart */
+        write_set(writer, set != 3, set < 4 ? set * 20000 : 60000);
         assert_int_equal(blockfile_end_set(writer, &error), PL_OK);
     }
     assert_int_equal(blockfile_end(writer, &error), PL_OK);
@@ -227,11 +227,12 @@ static void rates_of_a_file(void **state)
     const struct analysis_input input = {.files = &file, .file_count = 1};
     const struct analysis_request request = {.to = INT64_MAX};
     struct analysis_chosen chosen = {0};
-    static const double rates[] = {2000, 4000 / 3.0, 1000, 2000}; /* MB/s; by calls it is 2000 each time */
-    for (int set = 0; set < 4; set++) {
+    static const double rates[] = {2000, 4000 / 3.0, 1000, 2000, 1000}; /* MB/s; by calls it is 2000 each time */
+    static const double busy[] = {40000, 60000, 80000, NAN, 80000}, spans[] = {40000, 60000, 80000, NAN, 100000};
+    for (int set = 0; set < 5; set++) {
         struct analysis_rows rows;
         struct analysis_op_rate rate;
-        double busy;
+        struct analysis_time time;
         const char *const keys[] = {"write"};
         assert_true(analysis_next(&request, &input, &chosen));
         assert_int_equal(analysis_rows_build(&request, &chosen, &rows, &error), PL_OK);
@@ -241,8 +242,10 @@ static void rates_of_a_file(void **state)
         assert_true(fabs(rate.call_rate.value - 2000) < 1e-6);
         assert_int_equal(rate.by_calls, set == 3);
         assert_true(fabs(rate.point_rate[rate.point_count - 1] - rates[set]) < 1e-6 * rates[set]);
-        assert_int_equal(analysis_busy_of(&request, &chosen, keys, 1, &busy, &error), PL_OK);
-        assert_true(set == 3 ? isnan(busy) : busy == 40000 + set * 20000);
+        assert_int_equal(analysis_busy_of(&request, &chosen, keys, 1, &time, &error), PL_OK);
+        assert_true(set == 3 ? isnan(time.busy_ns) : time.busy_ns == busy[set]);
+        assert_true(set == 3 ? isnan(time.span_ns) : time.span_ns == spans[set]);
+        assert_true(set == 3 ? isnan(rate.span_rate) : fabs(rate.span_rate - 80e6 / spans[set]) < 1e-6);
         analysis_rows_clear(&rows);
     }
     blockfile_close(&file);

@@ -193,6 +193,9 @@ static void negative_scaling(void **state)
     /* BLOCK has another data block with each number of ranks: that is no other curve */
     struct contest_point points[6] = {on_ranks(2, 500), on_ranks(16, 300), on_ranks(4, 800), on_ranks(8, 790)};
     struct piobench_scaling scaling = piobench_findings_ranks(points, 4, &points[1]);
+    struct contest_point alone[3] = {on_ranks(1, 2000), on_ranks(2, 500), on_ranks(4, 800)};
+    assert_null(piobench_findings_ranks(alone, 3, &alone[1]).peak); /* one rank is no peak that others fall from */
+    assert_null(piobench_findings_ranks(alone, 3, &alone[0]).peak);
     assert_ptr_equal(scaling.peak, &points[2]);
     assert_ptr_equal(scaling.fallen, &points[1]);
     char *words = words_of(points, 4);

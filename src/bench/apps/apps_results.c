@@ -23,6 +23,7 @@ static const struct result_column COLUMNS[] = {
     {.key = "max_s", .label = "max s", .form = RESULT_NUMBER, .decimals = 4},
     {.key = "rate_mb_per_s", .label = "rate", .form = RESULT_RATE, .decimals = 1},
     {.key = "call_rate_mb_per_s", .label = "by calls", .form = RESULT_RATE, .decimals = 1},
+    {.key = "span_rate_mb_per_s", .label = "start to end", .form = RESULT_RATE, .decimals = 1},
     {0}};
 
 /* The requests of MADbench2 have one size in its first function and for W's reads, another for what W makes. */
@@ -41,14 +42,16 @@ static struct result_rate apps_rate(const struct analysis_chosen *chosen, const 
     const char *key = rows->rows[op->first].series->key;
     const double request = apps_request_bytes(chosen->set, key);
     struct analysis_op_rate rate = {.rate = {NAN, NAN}, .call_rate = {NAN, NAN}};
-    struct result_rate both = {{NAN, NAN}, {NAN, NAN}, !op->busy.known};
+    struct result_rate both = {{NAN, NAN}, {NAN, NAN}, !op->busy.known, NAN};
     *ret_bytes = isfinite(request) ? (double)op->n * request : op->bytes;
     if (isfinite(request)) {
         both.call_rate.value = units_rate_mb_per_s(*ret_bytes, longest_ns);
         both.rate.value = both.by_calls ? both.call_rate.value : units_rate_mb_per_s(*ret_bytes, op->busy.ns);
+        both.span_rate = both.by_calls ? NAN : units_rate_mb_per_s(*ret_bytes, op->busy.span_ns);
     } else if (analysis_op_rate(rows, op->first, op->end, &rate)) {
         both.call_rate.value = rate.call_rate.value;
         both.rate.value = rate.rate.value;
+        both.span_rate = rate.span_rate;
     }
     return both;
 }
@@ -87,6 +90,7 @@ static void apps_add_phase(struct result *result, const struct analysis_chosen *
     result_put_number(result, longest * 1e-9);
     result_put_number(result, rate.rate.value);
     result_put_number(result, rate.call_rate.value);
+    result_put_number(result, rate.span_rate);
     result_quantity_rate(result, chosen->block, &APPS_RATE, apps_quantity_name(key, name), settings, &rate);
 }
 
@@ -116,7 +120,7 @@ static void apps_draw(struct result *result)
     const struct result_axis y = {.label = "rate", .form = RESULT_RATE, .from_zero = true};
     result_begin_panel(result, &x, &y, 1, "Rates of the phases");
     for (size_t i = 0; i < result->quantity_count; i++) {
-        if (strstr(result->quantities[i].what, ", by calls"))
+        if (strstr(result->quantities[i].what, ", by calls") || strstr(result->quantities[i].what, RESULT_SPAN_NAME))
             continue;
         result_begin_series(result, RESULT_POINTS, "%s", result->quantities[i].what);
         result_point(result, (double)(i + 1), result->quantities[i].value, NAN, NAN);

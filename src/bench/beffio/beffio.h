@@ -465,6 +465,7 @@ struct beffio_case {
     bool release_2_1;      /* the run followed release 2.1's schedule */
     bool deletes_known;    /* the deletes were measured */
     bool complete;         /* all patterns are there */
+    bool caches_local;     /* lines of `caches` are about the nodes' own, not only about a server's */
     bool continued;        /* a later block goes on with the run and folder */
     /* lines */
     struct text reasons;  /* why it is not official by the document's rule; empty: it is */
@@ -486,6 +487,9 @@ void beffio_report_clear(struct beffio_report *report);
 
 /* By the document's rule: complete, in its order and by its schedule, with T of 15 minutes or more. */
 bool beffio_is_official(const struct beffio_case *item);
+
+/* Had the nodes dropped the files before this method? Then their caches hid nothing of it. */
+bool beffio_is_cooled(const struct beffio_case *item, int method);
 
 /* The largest value of the official cases of one system, that of `like`; NULL: it has none. */
 const struct beffio_case *beffio_report_system(const struct beffio_report *report, const struct beffio_case *like);

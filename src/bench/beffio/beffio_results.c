@@ -220,7 +220,8 @@ static void beffio_put_methods(struct result *result, const struct beffio_case *
         result_fact(result, "bytes", NULL, RESULT_NUMBER, item->moved_bytes[method]);
         result_fact(result, "value_mb_per_s", NULL, RESULT_NUMBER, beffio_case_value(item, method));
         result_fact(result, "cache_share", NULL, RESULT_NUMBER,
-                    beffio_cache_share(item->moved_bytes[method], item->cache_bytes));
+                    beffio_is_cooled(item, method) ? 0
+                                                   : beffio_cache_share(item->moved_bytes[method], item->cache_bytes));
         result_begin_table(result, "types_mb_per_s", NULL, numbers);
         result_only_in(result, RESULT_IN_JSON);
         for (int type = 0; type < BEFFIO_TYPES_ALL; type++) {
@@ -297,7 +298,8 @@ static void beffio_put_verdict(struct result *result, const struct beffio_case *
                 beffio_is_official(item) ? " (all types in all methods, T of 15 minutes or more)" : "");
     beffio_put_lines(result, "reasons", &item->reasons);
     if (item->caches.length)
-        result_line(result, "caches: part of the data may have stayed in memory");
+        result_line(result, item->caches_local ? "caches: part of the data may have stayed in memory"
+                                               : "caches: those of the nodes were dropped; a server's is out of reach");
     else if (item->cache_bytes > 0 && item->complete)
         result_line(result, "caches: each method moved at least %d times what they can hold", BEFFIO_CACHE_FACTOR);
     beffio_put_lines(result, "caches", &item->caches);

@@ -9,6 +9,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* One type while it is measured. */
@@ -16,7 +17,8 @@ struct beffio_turn {
     struct beffio_stage *stage;
     struct beffio_file file;
     struct beffio_layout layout;
-    double open_s; /* not yet recorded; 0 where the file is open again after a kill */
+    double open_s;      /* not yet recorded; 0 where the file is open again after a kill */
+    int64_t file_bytes; /* rank 0: when it was looked at last */
 };
 
 /* What lies around the loop of a pattern. */
@@ -185,6 +187,20 @@ static bool beffio_is_cut(const struct beffio_turn *turn, const struct beffio_re
     return size_driven && result->method == BEFFIO_WRITE && !result->failed && result->calls < result->planned;
 }
 
+/* The file as it is now, of rank 0 where each has one. A reader's last pattern may have removed it: then as it was. */
+static void beffio_note_size(struct beffio_turn *turn, struct text *params)
+{
+    struct stat info;
+    char bytes[32];
+    if (turn->stage->rank != 0)
+        return;
+    if (stat(turn->file.name, &info) == 0)
+        turn->file_bytes = info.st_size;
+    snprintf(bytes, sizeof bytes, "%lld", (long long)turn->file_bytes);
+    if (turn->file_bytes > 0)
+        notes_add(params, "filesize_bytes", bytes);
+}
+
 /* Takes the set's series; its times are added to them. */
 static pl_status beffio_record_coll(struct beffio_turn *turn, const struct beffio_loop *loop,
                                     const struct beffio_result *result, const struct coll_verdict *verdict,
@@ -200,6 +216,7 @@ static pl_status beffio_record_coll(struct beffio_turn *turn, const struct beffi
              stage->nprocs, beffio_method_name(stage->method), turn->file.type);
     beffio_result_note(result, &set.params);
     beffio_note_batches(loop, &set.params);
+    beffio_note_size(turn, &set.params);
     beffio_asked(turn, result->pattern, &asked);
     /* what MPI says it uses, of files that are open still */
     if (stage->rank == 0 && turn->file.handle != MPI_FILE_NULL &&

@@ -304,19 +304,37 @@ static void beffio_look_at_decisions(struct beffio_case *item, const struct beff
     }
 }
 
+/* With --cold each node wrote back and dropped the files before a method; a file system in memory has nowhere else to
+ * keep them. */
+bool beffio_is_cooled(const struct beffio_case *item, int method)
+{
+    const char *cold = blockfile_input_of(item->block, "cold"), *type = blockfile_fact_of(item->block, "filesystem");
+    const bool in_memory = type && (strcmp(type, "tmpfs") == 0 || strcmp(type, "ramfs") == 0);
+    return method != BEFFIO_WRITE && cold && strcmp(cold, "true") == 0 && !in_memory;
+}
+
 /* The document's other rule, of which its definition of a value makes no condition. */
 static void beffio_look_at_cache(struct beffio_case *item)
 {
     for (int method = 0; method < BEFFIO_METHODS; method++) {
         const double bytes = item->moved_bytes[method];
+        const char *name = beffio_method_name((enum beffio_method)method);
+        char moved[UNITS_TEXT_MAX], cache[UNITS_TEXT_MAX];
         if (bytes >= BEFFIO_CACHE_FACTOR * item->cache_bytes || bytes == 0)
             continue;
-        char moved[UNITS_TEXT_MAX], cache[UNITS_TEXT_MAX];
+        units_bytes((int64_t)bytes, moved);
+        if (beffio_is_cooled(item, method)) {
+            text_format(&item->caches,
+                        "%s moved %s; the files were dropped from the caches of the nodes before (--cold): only a "
+                        "server's cache can have held them\n",
+                        name, moved);
+            continue;
+        }
+        item->caches_local = true;
         text_format(&item->caches,
                     "%s moved %s, less than %d times the %s that a page cache can hold: up to %.0f %% may never "
                     "have %s the disk\n",
-                    beffio_method_name((enum beffio_method)method), units_bytes((int64_t)bytes, moved),
-                    BEFFIO_CACHE_FACTOR, units_bytes((int64_t)item->cache_bytes, cache),
+                    name, moved, BEFFIO_CACHE_FACTOR, units_bytes((int64_t)item->cache_bytes, cache),
                     100 * beffio_cache_share(bytes, item->cache_bytes),
                     method == BEFFIO_READ ? "come from" : "reached");
     }

@@ -14,7 +14,6 @@
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <link.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -342,19 +341,6 @@ static pl_status contest_sync_coll(struct contest_trial *trial, struct pl_error 
     return code == MPI_SUCCESS ? PL_OK : coll_fail_mpi(error, code, "syncing '%s'", file);
 }
 
-/* Open MPI's info does not tell whose MPI-IO it is: the components that it has loaded do. */
-static int contest_note_component(struct dl_phdr_info *object, size_t size, void *names)
-{
-    static const char prefix[] = "/mca_io_";
-    const char *name = strstr(object->dlpi_name, prefix);
-    (void)size;
-    if (name) {
-        name += sizeof prefix - 1;
-        text_format(names, "%s%.*s", ((struct text *)names)->length ? "," : "", (int)strcspn(name, "."), name);
-    }
-    return 0;
-}
-
 /* The hints in force, now that the access has chosen: all of the first trial. */
 static void contest_note_used(struct contest_trial *trial)
 {
@@ -363,7 +349,7 @@ static void contest_note_used(struct contest_trial *trial)
         return;
     info_note_file(trial->handle, trial->place->contest->kind->is_noted, trial, &trial->set.hints_used);
     if (trial->number == 1 && trial->contestant->access == CONTEST_SYSTEM)
-        dl_iterate_phdr(contest_note_component, &names);
+        environment_io_components(&names); /* Open MPI's info does not tell whose MPI-IO it is */
     if (names.length)
         notes_add(&trial->set.hints_used, "io_components", text_get(&names));
     text_clear(&names);

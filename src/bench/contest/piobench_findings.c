@@ -168,10 +168,11 @@ static int64_t findings_block_of(const struct contest_point *point)
     return point->block_bytes;
 }
 
+/* Cells of one rank are on no curve, as they are no part of the headline: nothing is collective about them. */
 static bool findings_is_on_curve(const struct contest_point *point, const struct contest_point *like,
                                  findings_measure *x)
 {
-    return findings_is_measured(point) && point->conditions == like->conditions &&
+    return point->ranks > 1 && findings_is_measured(point) && point->conditions == like->conditions &&
            point->file_bytes == like->file_bytes && strcmp(point->mpi, like->mpi) == 0 &&
            strcmp(point->op, like->op) == 0 && strcmp(point->distribution, like->distribution) == 0 &&
            strcmp(point->contestant, like->contestant) == 0 &&

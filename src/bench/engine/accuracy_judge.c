@@ -16,10 +16,11 @@ const char ACCURACY_CLASS[] = "Accuracy";
 #define NARROW    0.05
 #define JUDGED_NS 20e6
 
+/* NaN where there is no interval: one pass says nothing about its noise, least of all that there is none. */
 static double judge_half(const struct accuracy_time *time)
 {
     const double half = (time->high_ns - time->low_ns) / 2;
-    return half > 0 ? half : 0; /* also where there is no interval */
+    return half < 0 ? 0 : half;
 }
 
 struct accuracy_judgement accuracy_judge(const struct accuracy_time *predicted, const struct accuracy_time *measured,
@@ -29,19 +30,21 @@ struct accuracy_judgement accuracy_judge(const struct accuracy_time *predicted, 
     struct accuracy_judgement judgement = {.error = (predicted->ns - measured->ns) / measured->ns,
                                            .noise = hypot(judge_half(predicted), judge_half(measured)) / measured->ns};
     const double off = fabs(judgement.error), noise = judgement.noise;
-    const bool known = isfinite(predicted->low_ns) && isfinite(measured->low_ns);
-    if (!total && measured->ns < JUDGED_NS && predicted->ns < JUDGED_NS)
-        judgement.verdict = ACCURACY_SHORT;
-    else
-        judgement.verdict = off <= GOAL ? ACCURACY_WITHIN : off <= GOAL + noise ? ACCURACY_NOISE : ACCURACY_OFF;
-    judgement.is_narrow = judgement.verdict == ACCURACY_SHORT ||
-                          (known && (noise <= NARROW || off + noise <= GOAL || off > GOAL + 2 * noise));
+    const bool is_short = !total && measured->ns < JUDGED_NS && predicted->ns < JUDGED_NS;
+    judgement.is_narrow = is_short || noise <= NARROW || off + noise <= GOAL || off > GOAL + 2 * noise;
+    judgement.verdict = is_short               ? ACCURACY_SHORT
+                        : !judgement.is_narrow ? ACCURACY_UNJUDGED
+                        : off <= GOAL          ? ACCURACY_WITHIN
+                        : off <= GOAL + noise  ? ACCURACY_NOISE
+                                               : ACCURACY_OFF;
+    assert(!isnan(noise) || judgement.verdict <= ACCURACY_UNJUDGED);
     return judgement;
 }
 
 const char *accuracy_verdict_word(enum accuracy_verdict verdict)
 {
     static const char *const words[] = {[ACCURACY_SHORT] = "short",
+                                        [ACCURACY_UNJUDGED] = "not judged",
                                         [ACCURACY_WITHIN] = "within 10 %",
                                         [ACCURACY_NOISE] = "within noise",
                                         [ACCURACY_OFF] = "off"};
@@ -59,9 +62,10 @@ struct accuracy_pairs accuracy_compare(const struct accuracy_time *predicted, co
         for (int k = 0; k < i; k++) {
             const bool in_order = (predicted[i].ns < predicted[k].ns) == (measured[i].ns < measured[k].ns);
             const double half = hypot(judge_half(&measured[i]), judge_half(&measured[k]));
+            const bool is_known = fabs(measured[i].ns - measured[k].ns) > half; /* not where half is NaN */
             pairs.pairs++;
-            pairs.in_order += in_order;
-            pairs.ties += !in_order && fabs(measured[i].ns - measured[k].ns) <= half;
+            pairs.ties += !is_known;
+            pairs.in_order += is_known && in_order;
         }
     }
     if (count > 0)
@@ -92,8 +96,8 @@ static const struct result_column CHOICES[] = {
     {.key = "program", .form = RESULT_TEXT},
     {.key = "configurations", .form = RESULT_INT},
     {.key = "pairs", .form = RESULT_INT},
-    {.key = "in_order", .label = "in order", .form = RESULT_INT},
     {.key = "ties", .label = "not to be told", .form = RESULT_INT},
+    {.key = "in_order", .label = "in order", .form = RESULT_INT},
     {.key = "regret", .label = "chosen / best", .form = RESULT_NUMBER, .decimals = 3},
     {0}};
 
@@ -185,8 +189,8 @@ static void judge_choices(struct result *result, const struct judge_all *all)
         result_put_text(result, program);
         result_put_int(result, count);
         result_put_int(result, pairs.pairs);
-        result_put_int(result, pairs.in_order);
         result_put_int(result, pairs.ties);
+        result_put_int(result, pairs.in_order);
         result_put_number(result, pairs.regret);
         sum.pairs += pairs.pairs;
         sum.in_order += pairs.in_order;
@@ -196,9 +200,9 @@ static void judge_choices(struct result *result, const struct judge_all *all)
     if (sum.pairs > 0)
         result_line(
             result,
-            "Pairs of configurations: %d compared, %d in their measured order, %d more of which the order is not "
-            "known. The choice takes at most %.2f times as long as the best.",
-            sum.pairs, sum.in_order, sum.ties, sum.regret);
+            "Pairs of configurations: %d compared; of %d the measured order is not known; of the other %d, %d are in "
+            "their measured order. The choice takes at most %.2f times as long as the best.",
+            sum.pairs, sum.ties, sum.pairs - sum.ties, sum.in_order, sum.regret);
     free(predicted);
     free(measured);
 }
@@ -226,11 +230,12 @@ pl_status accuracy_results(const struct analysis_request *request, const struct 
     for (int total = 0; total < 2; total++) {
         const int *verdicts = all.verdicts[total];
         const int judged = verdicts[ACCURACY_WITHIN] + verdicts[ACCURACY_NOISE] + verdicts[ACCURACY_OFF];
-        if (judged > 0)
+        if (judged + verdicts[ACCURACY_UNJUDGED] > 0)
             result_line(result,
-                        "%s: %d judged, %d within 10 %%, %d more within 10 %% beyond the noise of both, %d off.",
+                        "%s: %d judged, %d within 10 %%, %d more within 10 %% beyond the noise of both, %d off; %d not "
+                        "judged, as their noise is too large or not known.",
                         total ? "Totals" : "Phases and calls of 20 ms and more", judged, verdicts[ACCURACY_WITHIN],
-                        verdicts[ACCURACY_NOISE], verdicts[ACCURACY_OFF]);
+                        verdicts[ACCURACY_NOISE], verdicts[ACCURACY_OFF], verdicts[ACCURACY_UNJUDGED]);
     }
     if (all.total_count > 1)
         judge_choices(result, &all);

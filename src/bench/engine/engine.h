@@ -229,15 +229,16 @@ struct accuracy_time {
 };
 
 enum accuracy_verdict {
-    ACCURACY_SHORT,  /* a phase or calls below 20 ms: shown, not judged */
-    ACCURACY_WITHIN, /* at most 10 % off */
-    ACCURACY_NOISE,  /* not more than 10 % off beyond the noise of both */
+    ACCURACY_SHORT,    /* a phase or calls below 20 ms: shown, not judged */
+    ACCURACY_UNJUDGED, /* no interval (one run or one replay), or one that is too wide to tell */
+    ACCURACY_WITHIN,   /* at most 10 % off */
+    ACCURACY_NOISE,    /* not more than 10 % off beyond the noise of both */
     ACCURACY_OFF
 };
 
 struct accuracy_judgement {
     double error;   /* (predicted - measured) / measured */
-    double noise;   /* half of both intervals together, in squares, as a part of the measured time; 0: none is known */
+    double noise;   /* half of both intervals together, in squares, as a part of the measured time; NaN: not known */
     bool is_narrow; /* further rounds are not needed: the noise is small, or the verdict cannot change */
     enum accuracy_verdict verdict;
 };
@@ -249,8 +250,8 @@ const char *accuracy_verdict_word(enum accuracy_verdict verdict);
 /* Totals of one program on several configurations. */
 struct accuracy_pairs {
     int pairs;    /* of configurations */
-    int in_order; /* the predicted order is the measured one */
-    int ties;     /* of the others: those whose measured intervals overlap, so that their order is not known */
+    int ties;     /* measured intervals overlap, or there is none: nobody knows the order, and nobody gets a point */
+    int in_order; /* of the others: the predicted order is the measured one */
     double
         regret; /* measured time of the one predicted as the best, as a multiple of the best measured one; NaN: none */
 };

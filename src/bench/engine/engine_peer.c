@@ -34,11 +34,10 @@ double engine_slowest_coll(MPI_Comm comm, double seconds)
 
 const char *engine_system_name(char name[ENGINE_NAME_MAX])
 {
-    const char *io = getenv("OMPI_MCA_io");
     snprintf(name, ENGINE_NAME_MAX, "%s",
              strcmp(PIOLET_MPI_NAME, "openmpi") != 0            ? "romio"
-             : io && strncmp(io, "romio", strlen("romio")) == 0 ? "o-romio"
-                                                                : "ompio");
+             : strcmp(environment_system_mpiio(), "OMPIO") == 0 ? "ompio"
+                                                                : "o-romio");
     return name;
 }
 

@@ -67,10 +67,15 @@ static const char *tracing_word(const char *words, int i, char word[16])
 
 enum { PATTERN_COUNT = 6, TRACER_COUNT = 4 };
 
+static int tracing_ranks(const struct lab_job *job)
+{
+    return job->common.ranks.count ? (int)job->common.ranks.values[0] : 1;
+}
+
 static pl_status tracing_prepare(struct lab_job *job, struct pl_error *error)
 {
-    if (job->common.ranks.count > 0 || job->ranks > 1)
-        return pl_fail(error, PL_E_USAGE, "it starts programs of one rank by itself: leave -n and mpiexec away");
+    if (job->common.ranks.count > 1)
+        return pl_fail(error, PL_E_USAGE, "-n: one number of ranks at a time");
     return PL_OK;
 }
 
@@ -80,9 +85,9 @@ static pl_status tracing_plan(struct lab_job *job, struct result *plan, struct p
     (void)error;
     result_line(plan,
                 "%d patterns, each %lld times without a tracer, with a logger, with the folded and with the full "
-                "trace: %lld calls in each start.",
+                "trace: %lld calls of each of %d ranks in each start.",
                 __builtin_popcountll(options->patterns), (long long)options->repeat,
-                (long long)(options->blocks * BLOCK_CALLS));
+                (long long)(options->blocks * BLOCK_CALLS), tracing_ranks(job));
     return PL_OK;
 }
 
@@ -90,39 +95,84 @@ static pl_status tracing_plan(struct lab_job *job, struct result *plan, struct p
 
 /* What a start has, in a folder of its own. */
 struct tracing_start {
-    char program[PATH_MAX + 64], preload[PATH_MAX + 64]; /* "": nothing */
+    char program[PATH_MAX + 64], preload[PATH_MAX + 96]; /* preload: "LD_PRELOAD=..."; "": nothing */
     char folder[PATH_MAX], file[PATH_MAX + 32], report[PATH_MAX + 32], trace[PATH_MAX + 32];
-    char pattern[16], tracer[16], blocks[32];
+    char pattern[16], tracer[16], blocks[32], ranks[16];
 };
+
+/* As 'piolet VERB -n' would: the launcher's words in front of the program's. */
+static int tracing_launcher(char *ranks, bool is_crowded, char **words)
+{
+    static char *const of_slurm[] = {"srun", "-n", NULL}, *const of_mpich[] = {PIOLET_MPIEXEC, "-n", NULL},
+                       *const of_openmpi[] = {PIOLET_MPIEXEC, "--allow-run-as-root", "-n", NULL},
+                       *const of_crowd[] = {
+                           PIOLET_MPIEXEC, "--allow-run-as-root", "--oversubscribe", "--bind-to", "none", "-n", NULL};
+    char *const *own = getenv("SLURM_JOB_ID") ? of_slurm
+                       : !PIOLET_IS_OPENMPI   ? of_mpich
+                       : is_crowded           ? of_crowd
+                                              : of_openmpi;
+    int count = 0;
+    for (; own[count]; count++)
+        words[count] = own[count];
+    words[count++] = ranks;
+    return count;
+}
 
 static void tracing_become(void *context)
 {
+    enum { WORDS_MAX = 20 };
     struct tracing_start *start = context;
-    char *words[] = {start->program, start->pattern, start->blocks, start->file, start->report, NULL};
+    char *words[WORDS_MAX] = {0};
+    const int ranks = atoi(start->ranks);
+    int count = ranks > 1 ? tracing_launcher(start->ranks, ranks > sysconf(_SC_NPROCESSORS_ONLN), words) : 0;
     environ = engine_environment();
     setenv("PIOLET_TRACE_DIR", start->trace, 1);
     setenv("PIOLET_TRACE_FULL", strcmp(start->tracer, "full") == 0 ? "1" : "0", 1);
-    if (*start->preload)
-        setenv("LD_PRELOAD", start->preload, 1);
-    execv(words[0], words);
+    if (*start->preload) { /* into the ranks, not into their launcher */
+        words[count++] = "env";
+        words[count++] = start->preload;
+    }
+    words[count++] = start->program;
+    words[count++] = start->pattern;
+    words[count++] = start->blocks;
+    words[count++] = start->file;
+    words[count++] = start->report;
+    assert(count < WORDS_MAX);
+    execvp(words[0], words);
     fprintf(stderr, "cannot start '%s': %s\n", words[0], strerror(errno));
     _exit(127);
+}
+
+/* Of all ranks; -1 where one is missing. */
+static int64_t tracing_bytes(const struct tracing_start *start, int ranks)
+{
+    struct stat info;
+    char path[PATH_MAX + 64];
+    int64_t bytes = 0;
+    for (int rank = 0; rank < ranks; rank++) {
+        snprintf(path, sizeof path, "%s/trace.%d", start->trace, rank);
+        if (stat(path, &info) != 0)
+            return -1;
+        bytes += info.st_size;
+    }
+    return bytes;
 }
 
 static pl_status tracing_measure(struct tracing_start *start, struct lab_set *set, struct pl_error *error)
 {
     struct process child = {0};
-    struct stat info;
-    char first[PATH_MAX + 64];
+    char path[PATH_MAX + 64];
     long long calls = 0;
     double call_ns = 0, end_ns = 0;
     const char *library = strcmp(start->tracer, NONE) == 0       ? NULL
                           : strcmp(start->tracer, "logger") == 0 ? "libpiolet-logger.so"
                                                                  : "libpiolet-trace.so";
     start->preload[0] = '\0';
-    if (!engine_find("piolet-kernel", start->program) || (library && !engine_find(library, start->preload)))
+    if (!engine_find("piolet-kernel", start->program) || (library && !engine_find(library, path)))
         return pl_fail(error, PL_E_UNSUPPORTED, "'%s' is not there; build or install piolet as a whole",
                        library ? library : "piolet-kernel");
+    if (library)
+        snprintf(start->preload, sizeof start->preload, "LD_PRELOAD=%s", path);
     if (strcmp(start->tracer, "logger") == 0 && mkdir(start->trace, 0777) != 0)
         return pl_fail_errno(error, errno, "making '%s'", start->trace);
     if (!process_start(&child, true, tracing_become, start))
@@ -136,12 +186,11 @@ static pl_status tracing_measure(struct tracing_start *start, struct lab_set *se
         fclose(report);
     if (found != 3 || calls <= 0)
         return pl_fail(error, PL_E_SYSTEM, "piolet-kernel ended with exit status %d", child.status);
-    snprintf(first, sizeof first, "%s/trace.0", start->trace);
-    const bool has_trace = library && stat(first, &info) == 0;
-    if (library && !has_trace)
-        return pl_fail(error, PL_E_SYSTEM, "there is no trace at '%s'", first);
+    const int64_t bytes = library ? tracing_bytes(start, atoi(start->ranks)) : 0;
+    if (bytes < 0)
+        return pl_fail(error, PL_E_SYSTEM, "there is no trace of each of %s ranks in '%s'", start->ranks, start->trace);
     engine_note_number(&set->params, "calls", calls);
-    engine_note_number(&set->params, "trace_bytes", has_trace ? info.st_size : 0);
+    engine_note_number(&set->params, "trace_bytes", bytes);
     samples_time(&set->samples, "block_time", call_ns * BLOCK_CALLS / 1e9);
     samples_time(&set->samples, "finalize_time", end_ns / 1e9);
     return PL_OK;
@@ -172,10 +221,13 @@ static pl_status tracing_turn_coll(struct lab_run *run, int pattern, int tracer,
     tracing_word(TRACING_PATTERNS, pattern, start.pattern);
     tracing_word(TRACING_TRACERS, tracer, start.tracer);
     snprintf(start.blocks, sizeof start.blocks, "%lld", (long long)options->blocks);
+    snprintf(start.ranks, sizeof start.ranks, "%d", tracing_ranks(run->job));
     snprintf(set.label, sizeof set.label, "%s, %s", start.pattern, start.tracer);
     notes_add(&set.params, "pattern", start.pattern);
     notes_add(&set.params, "tracer", start.tracer);
     notes_add(&set.params, "blocks", start.blocks);
+    if (tracing_ranks(run->job) > 1)
+        notes_add(&set.params, "ranks", start.ranks);
     engine_note_number(&set.params, "repetition", repetition);
     if (lab_is_measured_coll(run, TEST, &set.params)) {
         lab_skip(run, 1);
@@ -245,17 +297,20 @@ static void tracing_collect(const struct analysis_request *request, const struct
     while (analysis_next(request, input, &chosen)) {
         const struct blockfile_set *set = chosen.set;
         const char *pattern = blockfile_param_of(set, "pattern"), *tracer = blockfile_param_of(set, "tracer"),
-                   *calls = blockfile_param_of(set, "calls"), *bytes = blockfile_param_of(set, "trace_bytes");
+                   *calls = blockfile_param_of(set, "calls"), *bytes = blockfile_param_of(set, "trace_bytes"),
+                   *ranks = blockfile_param_of(set, "ranks");
         int64_t count, length;
+        char what[64];
         if (strcmp(chosen.block->class_name, CLASS) != 0 || set->error_count || set->time_count < 2 || !pattern ||
             !tracer || !calls || !bytes || !units_parse_int(calls, 1, INT64_MAX, &count) ||
             !units_parse_int(bytes, 0, INT64_MAX, &length))
             continue;
-        engine_values_add(&values->call_ns, chosen.block, pattern, tracer,
-                          (double)set->times[0].nanoseconds / BLOCK_CALLS, NULL);
-        engine_values_add(&values->bytes, chosen.block, pattern, tracer, (double)length / (double)count, NULL);
-        engine_values_add(&values->end_ms, chosen.block, pattern, tracer, (double)set->times[1].nanoseconds / 1e6,
+        snprintf(what, sizeof what, "%.20s%s%.10s%s", pattern, ranks ? ", " : "", ranks ? ranks : "",
+                 ranks ? " ranks" : "");
+        engine_values_add(&values->call_ns, chosen.block, what, tracer, (double)set->times[0].nanoseconds / BLOCK_CALLS,
                           NULL);
+        engine_values_add(&values->bytes, chosen.block, what, tracer, (double)length / (double)count, NULL);
+        engine_values_add(&values->end_ms, chosen.block, what, tracer, (double)set->times[1].nanoseconds / 1e6, NULL);
     }
 }
 
@@ -301,15 +356,17 @@ static pl_status tracing_results(const struct analysis_request *request, const s
     assert(values.call_ns.count == values.bytes.count && values.bytes.count == values.end_ms.count);
     result_line(
         result,
-        "Time of a call in the median block, what the tracer adds to it, and bytes of the trace for "
-        "each call. logger: two times and a record of 32 bytes, the least that a tracer can do. limit: what the "
+        "Time of a call in the median block (of the slowest rank), what the tracer adds to it, and bytes of the trace "
+        "for each call. logger: two times and a record of 32 bytes, the least that a tracer can do. limit: what the "
         "folded trace may add, 100 ns or 1.5 times the logger.");
     result_begin_table(result, "tracers", NULL, COLUMNS);
     for (int pattern = 0; pattern < PATTERN_COUNT; pattern++)
         for (int tracer = 0; tracer < TRACER_COUNT; tracer++)
             for (size_t i = 0; i < values.call_ns.count; i++) {
                 char name[16], with[16];
-                if (strcmp(values.call_ns.list[i].what, tracing_word(TRACING_PATTERNS, pattern, name)) == 0 &&
+                const char *what = values.call_ns.list[i].what;
+                const size_t length = strlen(tracing_word(TRACING_PATTERNS, pattern, name));
+                if (length == strcspn(what, ",") && strncmp(what, name, length) == 0 &&
                     strcmp(values.call_ns.list[i].peer, tracing_word(TRACING_TRACERS, tracer, with)) == 0)
                     tracing_put_row(&values, i, result);
             }
@@ -323,12 +380,14 @@ const struct bench bench_trace = {
     .name = "trace",
     .rows = TRACING_ROWS,
     .options_size = sizeof(struct tracing_options),
-    .takes = BENCH_ON | BENCH_NO_VERB,
+    .takes = BENCH_ON | BENCH_NO_VERB | BENCH_OWN_RANKS,
     .classes = (const char *const[]){CLASS, NULL},
     .summary = "what tracing adds to a call, and how long the trace gets",
     .details = "Calls that do as little as they can, in processes of their own: without a tracer, with a minimal "
-               "logger, with the folded and with the full trace, in turn. For the tracer itself see 'piolet trace'.",
-    .example = "bench trace --repeat 5",
+               "logger, with the folded and with the full trace, in turn. -n is the number of their ranks (1), which "
+               "call at the "
+               "same time and have one file. For the tracer itself see 'piolet trace'.",
+    .example = "bench trace --on /dev/shm -n 2 --patterns written --repeat 5",
     .output = "tracing.out",
     .prepare = tracing_prepare,
     .plan = tracing_plan,

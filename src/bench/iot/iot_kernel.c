@@ -265,7 +265,7 @@ static pl_status kernel_time_sample(const struct analysis_request *request, cons
                                     struct kernel_sample *ret_sample, struct pl_error *error)
 {
     double longest = -1;
-    double busy = NAN;
+    struct analysis_time on_clock = {NAN, NAN};
     double sum = 0;
     double ranks = 0;
     bool all = true;
@@ -283,14 +283,15 @@ static pl_status kernel_time_sample(const struct analysis_request *request, cons
     }
     const double bytes = all ? kernel_single_bytes(chosen->set, timings[0].key) : NAN;
     const char *const keys[] = {timings[0].key};
-    const pl_status status = isnan(bytes) ? PL_OK : analysis_busy_of(request, chosen, keys, 1, &busy, error);
+    const pl_status status = isnan(bytes) ? PL_OK : analysis_busy_of(request, chosen, keys, 1, &on_clock, error);
     const double call_rate = longest > 0 ? bytes / longest * 1e3 : NAN;
     *ret_sample = (struct kernel_sample){.bytes = bytes,
-                                         .rate = isnan(busy) ? call_rate : bytes / busy * 1e3,
+                                         .rate = isnan(on_clock.busy_ns) ? call_rate : bytes / on_clock.busy_ns * 1e3,
                                          .rate_error = NAN,
                                          .call_rate = call_rate,
                                          .call_rate_error = NAN,
-                                         .by_calls = isnan(busy),
+                                         .span_rate = bytes / on_clock.span_ns * 1e3,
+                                         .by_calls = isnan(on_clock.busy_ns),
                                          .longest_ns = ranks > 0 ? longest : NAN,
                                          .imbalance = sum > 0 ? longest / (sum / ranks) : NAN,
                                          .operations = NAN,
@@ -332,7 +333,7 @@ static pl_status kernel_add_times(const struct analysis_request *request, struct
 
 static struct kernel_sample kernel_series_sample(const struct analysis_rows *rows, const struct analysis_op_times *op)
 {
-    struct analysis_op_rate rate = {.rate = {NAN, NAN}, .call_rate = {NAN, NAN}, .bytes = NAN};
+    struct analysis_op_rate rate = {.rate = {NAN, NAN}, .call_rate = {NAN, NAN}, .span_rate = NAN, .bytes = NAN};
     double longest = 0;
     analysis_op_rate(rows, op->first, op->end, &rate);
     for (size_t i = op->first; i < op->end; i++)
@@ -347,6 +348,7 @@ static struct kernel_sample kernel_series_sample(const struct analysis_rows *row
                                   .rate_error = rate.rate.error,
                                   .call_rate = rate.call_rate.value,
                                   .call_rate_error = rate.call_rate.error,
+                                  .span_rate = rate.span_rate,
                                   .by_calls = rate.by_calls,
                                   .longest_ns = longest,
                                   .imbalance = op->sum > 0 ? longest / (op->sum / op->processes) : NAN,
@@ -453,6 +455,7 @@ static void kernel_average(struct kernel_measure *measure)
     measure->operations = kernel_mean_of(measure, FIELD(operations), numbers).value;
     measure->rate.rate = kernel_mean_of(measure, FIELD(rate), numbers);
     measure->rate.call_rate = kernel_mean_of(measure, FIELD(call_rate), numbers);
+    measure->rate.span_rate = kernel_mean_of(measure, FIELD(span_rate), numbers).value;
     for (size_t i = 0; i < measure->count; i++)
         measure->rate.by_calls = measure->rate.by_calls || measure->samples[i].by_calls;
     measure->longest_ns = kernel_mean_of(measure, FIELD(longest_ns), numbers);

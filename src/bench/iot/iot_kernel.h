@@ -36,6 +36,7 @@ extern const char *const KERNEL_FACET_NAMES[KERNEL_FACETS];
 /* One measure of one set. NaN where there is none. */
 struct kernel_sample {
     double bytes, rate, rate_error, call_rate, call_rate_error; /* MB/s */
+    double span_rate;                                           /* MB/s, first start to last end */
     bool by_calls;                                              /* no stamps: rate is the call rate */
     double longest_ns, imbalance; /* total time of the slowest rank; that / mean over the ranks */
     double operations, operation_ns, operation_error_ns;

@@ -17,7 +17,8 @@
 static const char RATE_TEXT[] =
     "bytes of the file (single times) or of all ranks (series) / time in which at least one rank was in such a call, "
     "on "
-    "one clock; call_rate: / largest total time of a rank, as rate is where a set has no stamps; MB = 10^6 bytes; mean "
+    "one clock; span_rate: / from the first start to the last end, pauses included; call_rate: / largest total time of "
+    "a rank, as rate is where a set has no stamps; MB = 10^6 bytes; mean "
     "over repeated sets";
 static const char ERROR_TEXT[] = "90 % confidence, from the spread of repeated sets; of one set with series, from the "
                                  "means of 20 consecutive batches";
@@ -39,7 +40,8 @@ static void kernel_put_measure(struct result *result, const struct kernel_measur
                               measure->operation_ns.value,
                               measure->operation_ns.error,
                               measure->rate.call_rate.value,
-                              measure->rate.call_rate.error};
+                              measure->rate.call_rate.error,
+                              measure->rate.span_rate};
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
         result_put_number(result, numbers[i]);
 }
@@ -50,8 +52,9 @@ static void kernel_put_measure(struct result *result, const struct kernel_measur
         {.key = "longest_error_ns", .form = RESULT_NS}, {.key = "imbalance", .form = RESULT_NUMBER},                   \
         {.key = "operations", .form = RESULT_NUMBER}, {.key = "operation_ns", .form = RESULT_NS},                      \
         {.key = "operation_error_ns", .form = RESULT_NS}, {.key = "call_rate_mb_per_s", .form = RESULT_RATE},          \
+        {.key = "call_rate_error_mb_per_s", .form = RESULT_RATE},                                                      \
     {                                                                                                                  \
-        .key = "call_rate_error_mb_per_s", .form = RESULT_RATE                                                         \
+        .key = "span_rate_mb_per_s", .form = RESULT_RATE                                                               \
     }
 
 /* Several keys of one facet, each with its value, stand behind each other: "a=1;b=2". */

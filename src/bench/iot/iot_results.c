@@ -130,26 +130,28 @@ static pl_status iot_rate_in_file(const struct analysis_request *request, enum i
     const struct blockfile_set *set = chosen->set;
     const struct analysis_op_times *op = iot_op_of(rows, rule->series[0]);
     struct analysis_op_rate estimate;
-    *ret_rate = (struct result_rate){NO_RATE, NO_RATE, true};
+    *ret_rate = (struct result_rate){NO_RATE, NO_RATE, true, NAN};
     if (rate == IOT_WRITE_SYNC && iot_rank_time_ns(set, 0, rule->added) <= 0)
         return PL_OK;
     if (op && !rule->added && !rule->series[1]) { /* with its error */
         if (analysis_op_rate(rows, op->first, op->end, &estimate))
-            *ret_rate = (struct result_rate){estimate.rate, estimate.call_rate, estimate.by_calls};
+            *ret_rate = (struct result_rate){estimate.rate, estimate.call_rate, estimate.by_calls, estimate.span_rate};
         return PL_OK;
     }
     const char *const keys[] = {rule->series[0], rule->series[1], rule->series[2], op ? NULL : rule->time, rule->added};
     struct analysis_request region = *request;
-    double bytes, busy;
+    struct analysis_time time;
+    double bytes;
     const double longest = op ? iot_longest_of_series(rule, set, rows, &bytes)
                               : iot_longest_of_times(rule, set, &bytes);
     if (!(longest > 0))
         return PL_OK;
     region.skip = op ? rows->rows[op->first].times.region.skip : 0; /* of --skip auto too */
-    const pl_status status = analysis_busy_of(&region, chosen, keys, sizeof keys / sizeof keys[0], &busy, error);
+    const pl_status status = analysis_busy_of(&region, chosen, keys, sizeof keys / sizeof keys[0], &time, error);
     ret_rate->call_rate.value = units_rate_mb_per_s(bytes, longest);
-    ret_rate->by_calls = isnan(busy);
-    ret_rate->rate.value = isnan(busy) ? ret_rate->call_rate.value : units_rate_mb_per_s(bytes, busy);
+    ret_rate->by_calls = isnan(time.busy_ns);
+    ret_rate->rate.value = ret_rate->by_calls ? ret_rate->call_rate.value : units_rate_mb_per_s(bytes, time.busy_ns);
+    ret_rate->span_rate = ret_rate->by_calls ? NAN : units_rate_mb_per_s(bytes, time.span_ns);
     return status;
 }
 
@@ -172,6 +174,8 @@ static const struct result_column COLUMNS[] = {
     {.key = "write_call_mb_per_s", .label = "write, by calls", .form = RESULT_RATE},
     {.key = "read_call_mb_per_s", .label = "read, by calls", .form = RESULT_RATE},
     {.key = "failure", .form = RESULT_TEXT, .hidden = true},
+    {.key = "write_span_mb_per_s", .label = "write, start to end", .form = RESULT_RATE},
+    {.key = "read_span_mb_per_s", .label = "read, start to end", .form = RESULT_RATE},
     {0}};
 
 static const struct iot_test *iot_test_named(const char *name)
@@ -215,6 +219,8 @@ static void iot_put_row(struct result *result, const struct analysis_chosen *cho
     result_put_number(result, rates[IOT_WRITE].call_rate.value);
     result_put_number(result, rates[IOT_READ].call_rate.value);
     result_put_text(result, set->error_count ? set->errors[0].text : NULL);
+    result_put_number(result, rates[IOT_WRITE].span_rate);
+    result_put_number(result, rates[IOT_READ].span_rate);
     text_clear(&sizes);
 }
 
@@ -231,7 +237,7 @@ static void iot_add_lowlevel(struct result *result, const struct analysis_chosen
         const struct analysis_op_times *op = &rows->ops[i];
         if (!analysis_op_rate(rows, op->first, op->end, &rate))
             continue;
-        const struct result_rate both = {rate.rate, rate.call_rate, rate.by_calls};
+        const struct result_rate both = {rate.rate, rate.call_rate, rate.by_calls, rate.span_rate};
         iot_quantity_of_key(result, chosen->block, rows->rows[op->first].series->key, text_get(&settings), &both);
     }
     for (int i = 0; i < 2; i++) {
@@ -306,7 +312,7 @@ static pl_status iot_add_set(struct result *result, const struct analysis_reques
     if (status != PL_OK)
         return status;
     for (int rate = 0; rate < IOT_RATES && status == PL_OK; rate++) {
-        rates[rate] = (struct result_rate){NO_RATE, NO_RATE, true};
+        rates[rate] = (struct result_rate){NO_RATE, NO_RATE, true, NAN};
         if (chosen->set->error_count == 0)
             status = iot_rate_in_file(request, (enum iot_rate)rate, chosen, &rows, &rates[rate], error);
         *ret_by_calls |= isfinite(rates[rate].rate.value) && rates[rate].by_calls;

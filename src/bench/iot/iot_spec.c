@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 /* ---- keywords of every test ---- */
 
@@ -521,13 +522,15 @@ static pl_status spec_take_class(struct spec_reader *reader, const char *value)
         return status;
     struct text allowed = {0};
     for (const struct iot_class *class = reader->classes; class->name; class ++) {
-        if (spec_is_named(class->name, class->also, value)) {
+        if (strcasecmp(class->name, value) == 0 || (class->also && strcasecmp(class->also, value) == 0)) {
             reader->class = class;
             reader->class_line = reader->line;
             text_clear(&allowed);
             return PL_OK;
         }
         text_format(&allowed, "%s%s", allowed.length ? ", " : "", class->name);
+        if (class->also)
+            text_format(&allowed, ", %s", class->also);
     }
     if (*value)
         spec_complain(reader, reader->line, "classname: '%.80s' is not a class%s; allowed: %s", value,

@@ -172,6 +172,7 @@ struct peak_point {
     int processes;
     bool direct, cut;
     double rate_bytes_per_s;                 /* NaN: of metadata, or nothing was measured */
+    double span_rate_bytes_per_s;            /* first start to last end; NaN: no stamps */
     double call_rate_bytes_per_s;            /* by the longest time of a process in calls: analysis_rows.h */
     bool by_calls;                           /* no stamps: the rate is that */
     double iops;                             /* NaN: nothing was measured */

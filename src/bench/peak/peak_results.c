@@ -67,7 +67,8 @@ static bool peak_read_set(struct peak_point *point, const struct blockfile_set *
     const int operation = peak_find_name(PEAK_OPERATION_NAMES, blockfile_param_of(set, "operation"));
     const int access = peak_find_name(PEAK_ACCESS_NAMES, blockfile_param_of(set, "access"));
     const char *direct = blockfile_param_of(set, "direct"), *fresh = blockfile_param_of(set, "fresh");
-    *point = (struct peak_point){.from = set, .rate_bytes_per_s = NAN, .call_rate_bytes_per_s = NAN, .iops = NAN};
+    *point = (struct peak_point){
+        .from = set, .rate_bytes_per_s = NAN, .span_rate_bytes_per_s = NAN, .call_rate_bytes_per_s = NAN, .iops = NAN};
     if (operation < 0 || (operation <= PEAK_READ && access < 0))
         return false;
     point->set.operation = (enum peak_operation)operation;
@@ -95,15 +96,17 @@ static pl_status peak_add_rates(struct peak_point *point, const struct analysis_
     const double longest = analysis_slowest_ns(chosen->set, operation == PEAK_WRITE  ? "write_time"
                                                             : operation == PEAK_READ ? "read_time"
                                                                                      : "loop_time");
-    double busy;
-    const pl_status status = analysis_busy_of(&all, chosen, keys, 2, &busy, error);
+    struct analysis_time time;
+    const pl_status status = analysis_busy_of(&all, chosen, keys, 2, &time, error);
     if (status != PL_OK || !(longest > 0) || point->operations == 0)
         return status;
-    point->by_calls = isnan(busy);
-    point->iops = (double)point->operations / (point->by_calls ? longest : busy) * 1e9;
+    point->by_calls = isnan(time.busy_ns);
+    point->iops = (double)point->operations / (point->by_calls ? longest : time.busy_ns) * 1e9;
     if (operation <= PEAK_READ) {
         point->call_rate_bytes_per_s = (double)point->bytes / longest * 1e9;
-        point->rate_bytes_per_s = point->by_calls ? point->call_rate_bytes_per_s : (double)point->bytes / busy * 1e9;
+        point->rate_bytes_per_s = point->by_calls ? point->call_rate_bytes_per_s
+                                                  : (double)point->bytes / time.busy_ns * 1e9;
+        point->span_rate_bytes_per_s = (double)point->bytes / time.span_ns * 1e9;
     }
     return PL_OK;
 }
@@ -242,8 +245,10 @@ static void peak_add_quantity(struct result *result, const struct peak_node *nod
     settings_of_keys(point->from, keys, &settings);
     if (point->bytes > 0) {
         snprintf(what, sizeof what, "peak %s rate", operation);
-        const struct result_rate rate = {
-            {point->rate_bytes_per_s / 1e6, NAN}, {point->call_rate_bytes_per_s / 1e6, NAN}, point->by_calls};
+        const struct result_rate rate = {{point->rate_bytes_per_s / 1e6, NAN},
+                                         {point->call_rate_bytes_per_s / 1e6, NAN},
+                                         point->by_calls,
+                                         point->span_rate_bytes_per_s / 1e6};
         result_quantity_rate(result, node->block, &PEAK_RATE, what, text_get(&settings), &rate);
     } else {
         snprintf(what, sizeof what, "time of %s", operation);
@@ -273,6 +278,7 @@ static const struct result_column DATA[] = {
     {.key = "call_rate_bytes_per_s", .form = RESULT_BYTE_RATE, .decimals = 1, .hidden = true},
     {.key = "cut", .form = RESULT_BOOL, .hidden = true},
     {.key = "failure", .form = RESULT_TEXT, .hidden = true},
+    {.key = "span_rate_bytes_per_s", .form = RESULT_BYTE_RATE, .decimals = 1, .hidden = true},
     {0}};
 
 static void peak_put_point(struct result *result, const struct peak_point *point)
@@ -301,6 +307,7 @@ static void peak_put_point(struct result *result, const struct peak_point *point
     result_put_number(result, point->call_rate_bytes_per_s);
     result_put_bool(result, point->cut);
     result_put_text(result, point->failure ? point->failure->text : NULL);
+    result_put_number(result, point->span_rate_bytes_per_s);
 }
 
 static void peak_put_remarks(struct result *result, const struct peak_node *node)

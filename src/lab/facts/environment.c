@@ -5,6 +5,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <limits.h>
+#include <link.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -166,19 +167,54 @@ bool environment_has_engine(void)
     return dlsym(RTLD_DEFAULT, "piolet_mpiio_version") != NULL;
 }
 
-void environment_mpiio(char ret_name[ENVIRONMENT_TEXT_MAX])
+/* ---- whose MPI-IO Open MPI has ---- */
+
+struct environment_components {
+    struct text names; /* of the io framework: "romio321,ompio" */
+    bool has_ompio;
+    bool has_fs; /* what OMPIO opens a file with; loaded at its first open, and by nobody else */
+};
+
+static int environment_note_component(struct dl_phdr_info *object, size_t size, void *context)
 {
-    const char *ours = dlsym(RTLD_DEFAULT, "piolet_mpiio_version");
-    if (ours) {
-        snprintf(ret_name, ENVIRONMENT_TEXT_MAX, "piolet %.200s", ours);
-        return;
-    }
-    if (!PIOLET_IS_OPENMPI) { /* there is no other; and a file that is opened here makes the program's first open cheap
-                               */
-        snprintf(ret_name, ENVIRONMENT_TEXT_MAX, "ROMIO");
-        return;
-    }
-    snprintf(ret_name, ENVIRONMENT_TEXT_MAX, "unknown");
+    static const char io[] = "/mca_io_", fs[] = "/mca_fs_";
+    struct environment_components *seen = context;
+    const char *name = strstr(object->dlpi_name, io);
+    (void)size;
+    seen->has_fs |= strstr(object->dlpi_name, fs) != NULL;
+    if (!name)
+        return 0;
+    name += sizeof io - 1;
+    seen->has_ompio |= strncmp(name, "ompio.", strlen("ompio.")) == 0;
+    text_format(&seen->names, "%s%.*s", seen->names.length ? "," : "", (int)strcspn(name, "."), name);
+    return 0;
+}
+
+void environment_io_components(struct text *ret_names)
+{
+    struct environment_components seen = {0};
+    dl_iterate_phdr(environment_note_component, &seen);
+    *ret_names = seen.names;
+}
+
+/* Open MPI's info does not tell whose MPI-IO serves a file: the components that it has loaded by now do. Where they are
+ * part of its library (the default from release 5 on) there is nothing to see, and what was asked for counts. */
+static bool environment_file_is_ompio(MPI_Info info)
+{
+    struct environment_components seen = {0};
+    dl_iterate_phdr(environment_note_component, &seen);
+    const bool are_seen = seen.names.length > 0;
+    text_clear(&seen.names);
+    if (are_seen)
+        return seen.has_ompio && seen.has_fs;
+    const char *asked = getenv("OMPI_MCA_io");
+    const bool is_excluded = asked && *asked && (asked[0] == '^') == (strstr(asked, "ompio") != NULL);
+    return !is_excluded && !has_romio_keys(info);
+}
+
+static const char *environment_ask_system(void)
+{
+    const char *name = "unknown";
     int (*open_file)(MPI_Comm, const char *, int, MPI_Info, MPI_File *);
     int (*get_info)(MPI_File, MPI_Info *);
     int (*close_file)(MPI_File *);
@@ -187,13 +223,41 @@ void environment_mpiio(char ret_name[ENVIRONMENT_TEXT_MAX])
     *(void **)&close_file = environment_of_library("MPI_File_close");
     MPI_File file;
     if (open_file(MPI_COMM_SELF, "/dev/null", MPI_MODE_RDWR, MPI_INFO_NULL, &file) != MPI_SUCCESS)
-        return;
+        return name;
     MPI_Info info;
     if (get_info(file, &info) == MPI_SUCCESS) {
-        snprintf(ret_name, ENVIRONMENT_TEXT_MAX, "%s", has_romio_keys(info) ? "ROMIO" : "OMPIO");
+        name = environment_file_is_ompio(info) ? "OMPIO" : "ROMIO";
         MPI_Info_free(&info);
     }
     close_file(&file);
+    return name;
+}
+
+const char *environment_system_mpiio(void)
+{
+    static const char *known = NULL; /* it stays what it is, and asking opens a file */
+    if (!PIOLET_IS_OPENMPI) /* there is no other; and a file that is opened here makes the program's first open cheap */
+        return "ROMIO";
+    if (!known)
+        known = environment_ask_system();
+    return known;
+}
+
+void environment_mpiio(char ret_name[ENVIRONMENT_TEXT_MAX])
+{
+    const char *ours = dlsym(RTLD_DEFAULT, "piolet_mpiio_version");
+    if (ours)
+        snprintf(ret_name, ENVIRONMENT_TEXT_MAX, "piolet %.200s", ours);
+    else
+        snprintf(ret_name, ENVIRONMENT_TEXT_MAX, "%s", environment_system_mpiio());
+}
+
+bool environment_is_ompio(void)
+{
+    static int known = -1; /* asked beside every wait */
+    if (known < 0)
+        known = !environment_has_engine() && strcmp(environment_system_mpiio(), "OMPIO") == 0;
+    return known;
 }
 
 void environment_mpi_library(char *text, int capacity)
@@ -388,17 +452,6 @@ void environment_facts_coll(MPI_Comm comm, const char *path, struct blockfile_wr
                            node_ranks, environment_cores());
     }
     put_hosts_coll(comm, writer);
-}
-
-bool environment_is_ompio(void)
-{
-    static int known = PIOLET_IS_OPENMPI ? -1 : 0; /* it stays what it is, and asking opens a file */
-    if (known < 0) {
-        char name[ENVIRONMENT_TEXT_MAX];
-        environment_mpiio(name);
-        known = strcmp(name, "OMPIO") == 0;
-    }
-    return known;
 }
 
 /* MPI_Wait and MPI_Test call the error handler of the request's file, and OMPIO's requests have none. A poll calls no

@@ -4,6 +4,7 @@
 
 #include "base/blockfile.h"
 #include "base/status.h"
+#include "base/text.h"
 
 #include <mpi.h>
 #include <stdbool.h>
@@ -37,8 +38,13 @@ pl_status environment_filesystem(const char *path, struct environment_filesystem
 
 /* Is libpiolet-mpiio.so preloaded? */
 bool environment_has_engine(void);
-/* "ROMIO", "OMPIO", "piolet 0.1.0" or "unknown". Local; opens /dev/null through MPI-IO. */
+/* What is in force: "ROMIO", "OMPIO", "piolet 0.1.0" or "unknown". Local; opens /dev/null through MPI-IO. */
 void environment_mpiio(char ret_name[ENVIRONMENT_TEXT_MAX]);
+/* The same of the MPI's own MPI-IO, whatever is preloaded before it. */
+const char *environment_system_mpiio(void);
+/* Open MPI's io components that are loaded: "romio321,ompio"; empty before the first open and with other MPIs. The
+ * caller owns the text. */
+void environment_io_components(struct text *ret_names);
 void environment_mpi_library(char *text, int capacity); /* one line */
 
 int64_t environment_memory_bytes(void);

@@ -167,7 +167,7 @@ pl_status analysis_busy_fill(const struct analysis_chosen *chosen, const struct 
         op->busy.known = starts && starts->count == row->series->count;
         only = row;
         most = row->times.n > most ? row->times.n : most;
-        if (!op->busy.known || op->processes == 1)
+        if (!op->busy.known)
             continue;
         struct busy_source *lane = busy_sweep_add(sweep, chosen->file, row->series, starts,
                                                   busy_bytes_of(set, row->series));
@@ -176,10 +176,13 @@ pl_status analysis_busy_fill(const struct analysis_chosen *chosen, const struct 
         lane->kept = busy_kept_from(&row->times.region);
         lane->to = row->times.region.to;
     }
+    if (op->busy.known) {
+        status = busy_sweep_run(sweep, chosen->file, error);
+        op->busy.span_ns = busy_clock_span_ns(&sweep->kept);
+    }
     if (op->busy.known && op->processes == 1) {
         busy_alone(only, &op->busy);
     } else if (op->busy.known) {
-        status = busy_sweep_run(sweep, chosen->file, error);
         op->busy.ns = sweep->kept.busy_ns;
         op->busy.batches = (int)(most < ANALYSIS_BATCHES ? most : ANALYSIS_BATCHES);
         busy_slices_cut(&sweep->slices, sweep->kept.busy_ns, op->busy.batches, op->busy.batch_bytes, op->busy.batch_ns);
@@ -192,12 +195,12 @@ pl_status analysis_busy_fill(const struct analysis_chosen *chosen, const struct 
 }
 
 pl_status analysis_busy_of(const struct analysis_request *request, const struct analysis_chosen *chosen,
-                           const char *const *keys, int count, double *ret_ns, struct pl_error *error)
+                           const char *const *keys, int count, struct analysis_time *ret_time, struct pl_error *error)
 {
     const struct blockfile_set *set = chosen->set;
     struct busy_sweep *sweep = memory_new(1, sizeof *sweep);
     bool known = true;
-    *ret_ns = NAN;
+    *ret_time = (struct analysis_time){NAN, NAN};
     for (int k = 0; k < count; k++) {
         for (size_t i = 0; keys[k] && i < set->series_count; i++) {
             const struct blockfile_series *series = &set->series[i];
@@ -226,7 +229,7 @@ pl_status analysis_busy_of(const struct analysis_request *request, const struct 
     }
     const pl_status status = known && sweep->count ? busy_sweep_run(sweep, chosen->file, error) : PL_OK;
     if (known && status == PL_OK && sweep->kept.busy_ns > 0)
-        *ret_ns = sweep->kept.busy_ns;
+        *ret_time = (struct analysis_time){sweep->kept.busy_ns, busy_clock_span_ns(&sweep->kept)};
     busy_sweep_clear(sweep);
     free(sweep);
     return status;

@@ -354,6 +354,7 @@ bool analysis_op_rate(const struct analysis_rows *rows, size_t first, size_t end
     rate.by_calls = busy == NULL;
     rate.call_rate = rows_call_rate(rows, first, end, false);
     rate.rate = busy ? analysis_rate(busy->batch_bytes, busy->batch_ns, busy->batches, false) : rate.call_rate;
+    rate.span_rate = busy ? units_rate_mb_per_s(rate.bytes, busy->span_ns) : NAN;
     rate.asymptotic = busy ? analysis_rate(busy->batch_bytes, busy->batch_ns, busy->batches, true)
                            : rows_call_rate(rows, first, end, true);
     rows_cumulative_points(rows, first, end, busy, &rate);

@@ -17,8 +17,9 @@ struct analysis_row {
 
 /* All processes of an operation on one clock (base/busy.h): what the stamps of a set tell. */
 struct analysis_busy {
-    bool known; /* every process has stamps */
-    double ns;  /* in which at least one was in an operation of the region */
+    bool known;     /* every process has stamps */
+    double ns;      /* in which at least one was in an operation of the region */
+    double span_ns; /* from the first start to the last end of the region */
     int batches;
     double batch_bytes[ANALYSIS_BATCHES], batch_ns[ANALYSIS_BATCHES]; /* that time cut into equal parts */
     double octaves[ANALYSIS_OCTAVES]; /* until all had done their first 2^i operations, start-up included */
@@ -58,11 +59,14 @@ size_t analysis_rows_end_of_op(const struct analysis_rows *rows, size_t first);
 /* Rates of an operation over all processes, defined here once.
  *   rate       bytes of all / time in which at least one was in an operation, on one clock: from the first start to the
  *              last end, without pauses of all of them
+ *   span rate  bytes of all / (last end - first start), on one clock: pauses of all of them included, whatever they are
+ *              (docs/adr/0027-rates-on-one-clock.md); never above the rate
  *   call rate  bytes of all / largest sum of one process' times: what 0.1.0 called rate. Two processes that hinder each
  *              other between their calls, as more of them than there are cores, do not show in it
- * Files of 0.1.0 have no stamps: their `rate` is the call rate, and is named so. */
+ * Files of 0.1.0 have no stamps: their `rate` is the call rate, and is named so, and they have no span rate. */
 struct analysis_op_rate {
     struct analysis_estimate rate, asymptotic, call_rate; /* MB/s */
+    double span_rate;                                     /* NaN: no stamps */
     bool by_calls;                                        /* no stamps: rate and asymptotic are by calls */
     double bytes;
     int point_count; /* cumulative rates, in steps of a factor of 2, then the whole region; start-up included */
@@ -80,11 +84,14 @@ void analysis_note_by_calls(struct result *result);
 /* Fills op->busy; the rows of the operation are filled. */
 pl_status analysis_busy_fill(const struct analysis_chosen *chosen, const struct analysis_rows *rows, double block_bytes,
                              struct analysis_op_times *op, struct pl_error *error);
-/* Time in which at least one of the processes that the request selects was in an operation of `keys` (series, or single
- * times; NULLs are passed over), start-up and region applied to series. NaN: stamps are missing, or nothing is there.
- */
+/* Times of the processes that the request selects in operations of `keys` (series, or single times; NULLs are passed
+ * over), start-up and region applied to series. NaN: stamps are missing, or nothing is there. */
+struct analysis_time {
+    double busy_ns; /* in which at least one was in an operation */
+    double span_ns; /* from the first start to the last end */
+};
 pl_status analysis_busy_of(const struct analysis_request *request, const struct analysis_chosen *chosen,
-                           const char *const *keys, int count, double *ret_ns, struct pl_error *error);
+                           const char *const *keys, int count, struct analysis_time *ret_time, struct pl_error *error);
 
 /* `direction` is 'w' or 'r'; false when the set holds no such cycles. The means the overlap was made of go to
  * ret_task and ret_blocking (NaN: not measured). */

@@ -474,10 +474,16 @@ void result_quantity_rate(struct result *result, const struct blockfile_block *b
     const struct quantity_kind by_calls = {kind->what, kind->unit,
                                            "bytes of all ranks / longest sum of one rank's times in such calls",
                                            kind->lower_is_better};
+    const struct quantity_kind by_span = {kind->what, kind->unit,
+                                          "bytes of all ranks / (last end - first start) of such calls, on one clock",
+                                          kind->lower_is_better};
     char name[128];
-    snprintf(name, sizeof name, "%.100s, by calls", what ? what : kind->what);
-    if (!rate->by_calls)
+    if (!rate->by_calls) {
         result_quantity(result, block, kind, what, settings, rate->rate);
+        snprintf(name, sizeof name, "%.100s%s", what ? what : kind->what, RESULT_SPAN_NAME);
+        result_quantity(result, block, &by_span, name, settings, (struct analysis_estimate){rate->span_rate, NAN});
+    }
+    snprintf(name, sizeof name, "%.100s, by calls", what ? what : kind->what);
     result_quantity(result, block, &by_calls, name, settings, rate->call_rate);
 }
 

@@ -54,12 +54,14 @@ struct quantity_kind {
  * `what` NULL: the kind's own. */
 void result_quantity(struct result *result, const struct blockfile_block *block, const struct quantity_kind *kind,
                      const char *what, const char *settings, struct analysis_estimate value);
-/* A rate of many ranks, by both of its definitions (analysis_rows.h has them): as it is, under the kind's name, unless
- * the block has no stamps; and with ", by calls" behind the name. */
+/* A rate of many ranks, by each of its definitions (analysis_rows.h has them): as it is, under the kind's name, and
+ * with RESULT_SPAN_NAME behind the name, unless the block has no stamps; and with ", by calls" behind the name. */
 struct result_rate {
     struct analysis_estimate rate, call_rate;
-    bool by_calls; /* no stamps: `rate` is by calls too */
+    bool by_calls;    /* no stamps: `rate` is by calls too */
+    double span_rate; /* NaN or 0: not known */
 };
+#define RESULT_SPAN_NAME ", first start to last end"
 #define RESULT_RATE_MADE "bytes of all ranks / time in which at least one of them was in such a call, on one clock"
 void result_quantity_rate(struct result *result, const struct blockfile_block *block, const struct quantity_kind *kind,
                           const char *what, const char *settings, const struct result_rate *rate);

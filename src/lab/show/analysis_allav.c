@@ -142,6 +142,9 @@ static void allav_average(struct allav *allav)
         }
         if (point.sets > 1)
             point.rate.call_rate = analysis_mean(values, point.sets);
+        for (size_t i = first; i < end; i++)
+            values[i - first] = allav->points[i].rate.span_rate; /* NaN of one without stamps is NaN of all */
+        point.rate.span_rate = analysis_mean(values, point.sets).value;
         for (int asymptotic = 0; asymptotic < 2 && point.sets > 1; asymptotic++) {
             for (size_t i = first; i < end; i++)
                 values[i - first] = asymptotic ? allav->points[i].rate.asymptotic.value
@@ -207,6 +210,7 @@ static const struct result_column ALLAV_POINTS[] = {
     {.key = "asymptotic_error_mb_per_s", .label = "±", .form = RESULT_NUMBER, .decimals = -3},
     {.key = "call_rate_mb_per_s", .label = "by calls", .form = RESULT_NUMBER, .decimals = -4},
     {.key = "call_rate_error_mb_per_s", .label = "±", .form = RESULT_NUMBER, .decimals = -3},
+    {.key = "span_rate_mb_per_s", .label = "start to end", .form = RESULT_NUMBER, .decimals = -4},
     {0}};
 
 static void allav_put_numbers(struct result *result, const struct analysis_op_rate *rate)
@@ -217,6 +221,7 @@ static void allav_put_numbers(struct result *result, const struct analysis_op_ra
     result_put_number(result, rate->asymptotic.error);
     result_put_number(result, rate->call_rate.value);
     result_put_number(result, rate->call_rate.error);
+    result_put_number(result, rate->span_rate);
 }
 
 /* The rate up to a size within the largest run of each block size: for people in lines, for machines in groups. */
@@ -254,7 +259,8 @@ static void allav_put_approximate(struct result *result, const struct allav_poin
 /* All of it for CSV: measured points, and behind the last one of a curve the approximate ones. */
 static void allav_put_csv(struct result *result, const struct allav *allav, size_t first, size_t end)
 {
-    struct result_column columns[11] = {{.key = "kind", .form = RESULT_TEXT}};
+    struct result_column columns[1 + sizeof ALLAV_POINTS / sizeof ALLAV_POINTS[0]] = {
+        {.key = "kind", .form = RESULT_TEXT}};
     memcpy(columns + 1, ALLAV_POINTS, sizeof ALLAV_POINTS);
     result_begin_table(result, "rates", NULL, columns);
     result_only_in(result, RESULT_IN_CSV);

@@ -11,8 +11,8 @@
 
 const char ANALYSIS_ERROR_TEXT[] = "90 % confidence, from the means of 20 consecutive batches of the region";
 const char ANALYSIS_RATE_TEXT[] = "bytes of all ranks / time in which at least one of them was in such a call, on one "
-                                  "clock; by calls: / longest sum of one "
-                                  "rank's times in calls; MB = 10^6 bytes";
+                                  "clock; first start to last end: / all of that time, pauses included; by "
+                                  "calls: / longest sum of one rank's times in calls; MB = 10^6 bytes";
 const char ANALYSIS_ASYMPTOTIC_TEXT[] = "the same rate over the second half of the region";
 
 const char *analysis_cell(double value, int digits, char cell[ANALYSIS_CELL_MAX])

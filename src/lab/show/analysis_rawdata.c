@@ -190,6 +190,7 @@ static void raw_put_rates(struct result *result, const struct analysis_request *
                                                    {.key = "call_rate_mb_per_s", .form = RESULT_RATE},
                                                    {.key = "call_rate_error_mb_per_s", .form = RESULT_RATE},
                                                    {.key = "by_calls", .form = RESULT_BOOL},
+                                                   {.key = "span_rate_mb_per_s", .form = RESULT_RATE},
                                                    {0}};
     bool any_by_calls = false;
     for (int table = 0; table < 2; table++) {
@@ -201,15 +202,17 @@ static void raw_put_rates(struct result *result, const struct analysis_request *
             const struct analysis_op_times *op = &rows->ops[i];
             const char *key = rows->rows[op->first].series->key;
             struct analysis_op_rate rate;
-            char all[64], asymptotic[64], calls[64];
+            char all[64], asymptotic[64], calls[64], span[ANALYSIS_CELL_MAX];
             if ((request->op && strcmp(key, request->op) != 0) || !analysis_op_rate(rows, op->first, op->end, &rate))
                 continue;
             if (table == 0) {
                 any_by_calls = any_by_calls || rate.by_calls;
                 result_line(
-                    result, "%s%s: %s %s, asymptotic %s%s%s MB/s", key, op->processes > 1 ? ", all processes" : "",
+                    result, "%s%s: %s %s, asymptotic %s%s%s%s%s MB/s", key, op->processes > 1 ? ", all processes" : "",
                     rate.by_calls ? "call rate" : "rate", analysis_estimate_text(rate.rate, all, sizeof all),
                     analysis_estimate_text(rate.asymptotic, asymptotic, sizeof asymptotic),
+                    rate.by_calls ? "" : RESULT_SPAN_NAME " ",
+                    rate.by_calls ? "" : analysis_cell(rate.span_rate, 4, span),
                     rate.by_calls || op->processes == 1 ? "" : ", call rate ",
                     rate.by_calls || op->processes == 1 ? ""
                                                         : analysis_estimate_text(rate.call_rate, calls, sizeof calls));
@@ -225,6 +228,7 @@ static void raw_put_rates(struct result *result, const struct analysis_request *
             result_put_number(result, rate.call_rate.value);
             result_put_number(result, rate.call_rate.error);
             result_put_bool(result, rate.by_calls);
+            result_put_number(result, rate.span_rate);
         }
     }
     if (any_by_calls)

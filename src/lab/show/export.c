@@ -249,6 +249,9 @@ static char *export_csv_settings(const struct blockfile_block *block, const stru
     for (size_t i = 0; i < set->param_count; i++)
         if (!export_is_measured(set->params[i].key))
             text_format(&all, "%s%s=%s", all.length ? "; " : "", set->params[i].key, set->params[i].value);
+    for (size_t i = 0; i < block->input_count; i++) /* of the whole block: times, seeds, --cold */
+        if (!blockfile_param_of(set, block->inputs[i].key))
+            text_format(&all, "%sinput.%s=%s", all.length ? "; " : "", block->inputs[i].key, block->inputs[i].value);
     for (size_t i = 0; i < set->hint_count; i++)
         if (!set->hints[i].used)
             text_format(&all, "%shint.%s=%s", all.length ? "; " : "", set->hints[i].key, set->hints[i].value);
