@@ -2,7 +2,8 @@
 # The benchmark 'metadata', and with it what the laboratory gives every benchmark: options from the command line, a file
 # and the environment, resuming, exports, analysis and history, for a benchmark that is one folder and one line.
 # proves: IOT-5 IOT-6 IOT-7 PHASE-13
-# It would fail if an operation, a rank or a repetition were missing, if files stayed behind, if a resumed run measured
+# It would fail if an operation, a rank or a repetition were missing, if a rate, median or p99 were of anything but the times
+# of the operations (the starts and clocks of a set are series too), if files stayed behind, if a resumed run measured
 # what was there or left out what was not, if a source of options were passed over, or if analyze, history, bench, help or
 # the exports did not know the benchmark.
 # processors: 2
@@ -33,6 +34,36 @@ expected()
     done
 }
 
+# by_hand FILE: operation, repetition, rate, median and p99 of each set, from the raw times alone
+by_hand()
+{
+    awk '
+        function in_order(    i, j, value)
+        {
+            for (i = 2; i <= count; i++) {
+                value = t[i]
+                for (j = i - 1; j >= 1 && t[j] > value; j--)
+                    t[j + 1] = t[j]
+                t[j + 1] = value
+            }
+        }
+        function quantile(q,    rank)
+        {
+            rank = int(q * count)
+            return t[rank < q * count ? rank + 1 : rank]
+        }
+        $1 == "set" { count = wanted = slowest = 0 }
+        wanted > 0 && $1 ~ /^[0-9]/ { for (i = 1; i <= NF; i++) { t[++count] = $i + 0; wanted-- } next }
+        $1 == "param" && $2 == "operation" { operation = $3 }
+        $1 == "param" && $2 == "repetition" { repetition = $3 }
+        $1 == "time" && $3 == "phase_time" && $4 > slowest { slowest = $4 }
+        $1 == "series" && $3 == "t" && $4 == "ns" { wanted = $5 }
+        $1 == "end-set" {
+            in_order()
+            printf "%s %s %.12g %d %d\n", operation, repetition, count / slowest * 1e9, quantile(0.5), quantile(0.99)
+        }' "$1"
+}
+
 for layout in shared own; do
     expect_exit 0 "$PIOLET" bench metadata -n 3 --on place --files 20 --bytes 100 --layout $layout --repeat 2 -o $layout.out \
         --json $layout.json --csv $layout.csv --plot $layout.svg
@@ -42,6 +73,12 @@ for layout in shared own; do
     [ "$(grep -c ',t,ns,' $layout.csv)" = $((2 * (5 * 20 * 3 + 3))) ] || fail "CSV: not every raw time"
     expect_exit 0 "$PIOLET" analyze metadata $layout.out
     expect_in "$OUT" "$layout"
+    expect_exit 0 "$PIOLET" analyze metadata $layout.out --csv $layout.table
+    # A quantile is the middle of a bucket that is 0.1 % wide.
+    by_hand $layout.out | paste -d' ' - <(awk -F, 'NR > 1 { print $1, $5, $6, $7, $8 }' $layout.table) | awk '
+        function far(a, b, part) { return a - b > part * b || b - a > part * b }
+        $1 != $6 || $2 != $7 || far($8, $3, 1e-6) || far($9, $4, 0.001) || far($10, $5, 0.001) { print; wrong = 1 }
+        END { exit wrong || NR != 12 }' >&2 || fail "$layout: values that are not those of the raw times (by hand, printed)"
     [ -z "$(awk 'length > 80' "$OUT")" ] || fail "a line is longer than 80 columns"
 done
 if command -v jq >/dev/null; then

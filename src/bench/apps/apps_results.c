@@ -9,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-static const struct quantity_kind APPS_RATE = {"rate", "MB/s", RESULT_RATE_MADE, false};
+static const struct quantity_kind APPS_RATE = {NULL, "MB/s", RESULT_RATE_MADE, false}; /* named by its operation */
 
 static const struct result_column COLUMNS[] = {
     {.key = "block", .form = RESULT_INT, .hidden = true},
@@ -113,14 +113,23 @@ static pl_status apps_add_set(struct result *result, const struct analysis_reque
     return PL_OK;
 }
 
-/* Rates of all phases, run after run. */
+static bool apps_is_by_calls(const struct quantity *quantity)
+{
+    return strstr(quantity->what, ", by calls") != NULL;
+}
+
+/* Rates of all phases, run after run; by calls where there are no others (0.1.0). */
 static void apps_draw(struct result *result)
 {
+    bool others = false;
+    for (size_t i = 0; i < result->quantity_count; i++)
+        others |= !apps_is_by_calls(&result->quantities[i]);
     const struct result_axis x = {.label = "phase of a run", .form = RESULT_NUMBER};
     const struct result_axis y = {.label = "rate", .form = RESULT_RATE, .from_zero = true};
     result_begin_panel(result, &x, &y, 1, "Rates of the phases");
     for (size_t i = 0; i < result->quantity_count; i++) {
-        if (strstr(result->quantities[i].what, ", by calls") || strstr(result->quantities[i].what, RESULT_SPAN_NAME))
+        if (strstr(result->quantities[i].what, RESULT_SPAN_NAME) ||
+            (others && apps_is_by_calls(&result->quantities[i])))
             continue;
         result_begin_series(result, RESULT_POINTS, "%s", result->quantities[i].what);
         result_point(result, (double)(i + 1), result->quantities[i].value, NAN, NAN);

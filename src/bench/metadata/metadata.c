@@ -9,6 +9,7 @@
 #include "base/memory.h"
 #include "base/notes.h"
 #include "base/units.h"
+#include "lab/result/analysis_rows.h"
 #include "lab/result/settings.h"
 #include "lab/runner/lab.h"
 
@@ -424,33 +425,17 @@ static enum metadata_operation metadata_find(const char *name)
     return i;
 }
 
-struct metadata_times {
-    struct analysis_histogram histogram;
-    int64_t count;
-};
-
-static void metadata_take(void *context, int64_t first, const int64_t *values, size_t count)
-{
-    struct metadata_times *times = context;
-    (void)first;
-    analysis_histogram_add(&times->histogram, values, count);
-    times->count += (int64_t)count;
-}
-
 static pl_status metadata_add_set(struct result *result, const struct analysis_chosen *chosen, struct pl_error *error)
 {
     static const char *const keys[] = {"layout", "files", "file_bytes", "shift", "ranks", NULL};
     const char *name = blockfile_param_of(chosen->set, "operation"), *text;
     const enum metadata_operation operation = metadata_find(name);
-    struct metadata_times times = {.count = 0};
-    pl_status status = PL_OK;
+    struct analysis_times times;
     int64_t number;
     if (operation == OPERATIONS)
         return PL_OK;
-    if (!analysis_histogram_init(&times.histogram))
-        return pl_fail(error, PL_E_NOMEM, "not enough memory for the times");
-    for (size_t i = 0; i < chosen->set->series_count && status == PL_OK; i++)
-        status = blockfile_stream(chosen->file, &chosen->set->series[i], metadata_take, &times, error);
+    if (analysis_times_of(chosen, &times, error) != PL_OK)
+        return error->status;
     const bool failed = chosen->set->error_count > 0;
     const double rate = failed ? NAN : (double)times.count / analysis_slowest_ns(chosen->set, "phase_time") * 1e9;
     result_row(result);
@@ -465,16 +450,15 @@ static pl_status metadata_add_set(struct result *result, const struct analysis_c
             result_put_empty(result);
     }
     result_put_number(result, rate);
-    result_put_number(result, analysis_histogram_quantile(&times.histogram, 0.5));
-    result_put_number(result, analysis_histogram_quantile(&times.histogram, 0.99));
+    result_put_number(result, times.median_ns);
+    result_put_number(result, times.p99_ns);
     result_put_text(result, failed ? chosen->set->errors[0].text : NULL);
     struct text settings = {0};
     settings_of_keys(chosen->set, keys, &settings);
     result_quantity(result, chosen->block, &RATES[operation], NULL, text_get(&settings),
                     (struct analysis_estimate){rate, NAN});
     text_clear(&settings);
-    analysis_histogram_clear(&times.histogram);
-    return status;
+    return PL_OK;
 }
 
 /* Rates of all operations side by side. */
@@ -483,7 +467,7 @@ static void metadata_draw(struct result *result)
     static const char *const names[OPERATIONS] = {"create", "stat", "open", "rename", "readdir", "unlink"};
     const struct result_axis x = {.label = "", .form = RESULT_NUMBER, .names = names, .name_count = OPERATIONS};
     const struct result_axis y = {.label = "operations a second", .form = RESULT_NUMBER, .log = true};
-    result_begin_panel(result, &x, &y, 1, "Metadata");
+    result_begin_panel(result, &x, &y, 1, "Operations on files");
     result_begin_series(result, RESULT_POINTS, "rate");
     for (size_t i = 0; i < result->quantity_count; i++)
         for (int operation = 0; operation < OPERATIONS; operation++)

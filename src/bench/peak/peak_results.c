@@ -27,38 +27,18 @@ static int64_t peak_number_of(const struct blockfile_set *set, const char *key)
     return value ? strtoll(value, NULL, 10) : 0;
 }
 
-struct peak_latencies {
-    struct analysis_histogram histogram;
-    double sum;
-    int64_t count;
-};
-
-static void peak_take_latencies(void *context, int64_t first, const int64_t *values, size_t count)
-{
-    struct peak_latencies *all = context;
-    (void)first;
-    for (size_t i = 0; i < count; i++)
-        all->sum += (double)values[i];
-    all->count += (int64_t)count;
-    analysis_histogram_add(&all->histogram, values, count);
-}
-
 static pl_status peak_add_latencies(struct peak_point *point, const struct analysis_chosen *chosen,
                                     struct pl_error *error)
 {
-    struct peak_latencies all = {.count = 0};
-    pl_status status = PL_OK;
-    if (!analysis_histogram_init(&all.histogram))
-        return pl_fail(error, PL_E_NOMEM, "not enough memory for the results");
-    for (size_t i = 0; i < chosen->set->series_count && status == PL_OK; i++)
-        if (strcmp(chosen->set->series[i].unit, "ns") == 0)
-            status = blockfile_stream(chosen->file, &chosen->set->series[i], peak_take_latencies, &all, error);
-    point->mean_ns = all.count ? all.sum / (double)all.count : NAN;
-    point->median_ns = analysis_histogram_quantile(&all.histogram, 0.5);
-    point->p99_ns = analysis_histogram_quantile(&all.histogram, 0.99);
-    point->operations = all.count;
-    analysis_histogram_clear(&all.histogram);
-    return status;
+    struct analysis_times times;
+    const pl_status status = analysis_times_of(chosen, &times, error);
+    if (status != PL_OK)
+        return status;
+    point->mean_ns = times.mean_ns;
+    point->median_ns = times.median_ns;
+    point->p99_ns = times.p99_ns;
+    point->operations = times.count;
+    return PL_OK;
 }
 
 /* False: a set of another kind, such as the activity of a device. */
@@ -98,11 +78,12 @@ static pl_status peak_add_rates(struct peak_point *point, const struct analysis_
                                                                                      : "loop_time");
     struct analysis_time time;
     const pl_status status = analysis_busy_of(&all, chosen, keys, 2, &time, error);
-    if (status != PL_OK || !(longest > 0) || point->operations == 0)
+    if (status != PL_OK || !(longest > 0))
         return status;
     point->by_calls = isnan(time.busy_ns);
-    point->iops = (double)point->operations / (point->by_calls ? longest : time.busy_ns) * 1e9;
-    if (operation <= PEAK_READ) {
+    if (point->operations > 0)
+        point->iops = (double)point->operations / (point->by_calls ? longest : time.busy_ns) * 1e9;
+    if (operation <= PEAK_READ && point->bytes > 0) {
         point->call_rate_bytes_per_s = (double)point->bytes / longest * 1e9;
         point->rate_bytes_per_s = point->by_calls ? point->call_rate_bytes_per_s
                                                   : (double)point->bytes / time.busy_ns * 1e9;

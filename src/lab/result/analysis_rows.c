@@ -400,3 +400,40 @@ bool analysis_rows_overlap(const struct analysis_rows *rows, char direction, str
     *ret_overlap = analysis_overlap(*ret_task, *ret_blocking, start, task_in_cycle, isnan(wait) ? 0 : wait);
     return true;
 }
+
+/* ---- all operations of a set ---- */
+
+struct rows_all {
+    struct analysis_histogram histogram;
+    double sum_ns;
+};
+
+static void rows_take_all(void *context, int64_t first, const int64_t *values, size_t count)
+{
+    struct rows_all *all = context;
+    (void)first;
+    for (size_t i = 0; i < count; i++)
+        all->sum_ns += (double)values[i];
+    analysis_histogram_add(&all->histogram, values, count);
+}
+
+pl_status analysis_times_of(const struct analysis_chosen *chosen, struct analysis_times *ret_times,
+                            struct pl_error *error)
+{
+    struct rows_all all = {.sum_ns = 0};
+    pl_status status = PL_OK;
+    if (!analysis_histogram_init(&all.histogram))
+        return pl_fail(error, PL_E_NOMEM, "not enough memory for the times");
+    for (size_t i = 0; i < chosen->set->series_count && status == PL_OK; i++)
+        if (analysis_is_times(&chosen->set->series[i]))
+            status = blockfile_stream(chosen->file, &chosen->set->series[i], rows_take_all, &all, error);
+    if (status == PL_OK)
+        *ret_times = (struct analysis_times){
+            .count = (int64_t)all.histogram.total,
+            .mean_ns = all.histogram.total ? all.sum_ns / (double)all.histogram.total : NAN,
+            .median_ns = analysis_histogram_quantile(&all.histogram, 0.5),
+            .p99_ns = analysis_histogram_quantile(&all.histogram, 0.99),
+        };
+    analysis_histogram_clear(&all.histogram);
+    return status;
+}

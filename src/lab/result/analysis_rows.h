@@ -93,6 +93,15 @@ struct analysis_time {
 pl_status analysis_busy_of(const struct analysis_request *request, const struct analysis_chosen *chosen,
                            const char *const *keys, int count, struct analysis_time *ret_time, struct pl_error *error);
 
+/* The operations of a set, of all its ranks and series together. Starts, clocks and samples of devices, which also are
+ * series, do not count. */
+struct analysis_times {
+    int64_t count;
+    double mean_ns, median_ns, p99_ns; /* NaN: there are none */
+};
+pl_status analysis_times_of(const struct analysis_chosen *chosen, struct analysis_times *ret_times,
+                            struct pl_error *error);
+
 /* `direction` is 'w' or 'r'; false when the set holds no such cycles. The means the overlap was made of go to
  * ret_task and ret_blocking (NaN: not measured). */
 bool analysis_rows_overlap(const struct analysis_rows *rows, char direction, struct analysis_overlap *ret_overlap,
