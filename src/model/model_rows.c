@@ -95,6 +95,7 @@ static bool list_take_atom(struct model_item *items, const struct list_atom *ato
 static bool list_take_rows(struct model_item *items, const struct list_atom *atom, size_t rows, struct model_item *loop)
 {
     bool ok = true;
+    assert(loop->count > 0 && loop->count <= COMPACT_WIDTH);
     for (size_t row = 0; row < rows && ok; row++) {
         struct model_item turn[COMPACT_WIDTH];
         for (int i = 0; i < loop->count; i++, atom++)
