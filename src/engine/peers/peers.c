@@ -66,13 +66,17 @@ static void kit_set_up_boards(struct peers_kit *kit, struct pl_error *error)
                            kit->size, error);
 }
 
-static void kit_set_up_coll(struct peers_kit *kit, struct pl_error *error)
+static void kit_open_node_coll(struct peers_kit *kit)
 {
     size_t sizes[SEGMENT_SIZES];
     for (int i = 0; i < SEGMENT_SIZES; i++)
         sizes[i] = kit_ring_place(kit->size) + ring_segment_bytes(kit->size, kit->size, RING_CAPACITY_MAX >> i);
-    struct node *node = &kit->node;
-    node_open_coll(kit->comm, kit->rank, kit->size, sizes, SEGMENT_SIZES, node);
+    node_open_coll(kit->peers->comm, kit->rank, kit->size, sizes, SEGMENT_SIZES, &kit->node);
+}
+
+static void kit_set_up_coll(struct peers_kit *kit, struct pl_error *error)
+{
+    const struct node *node = &kit->node;
     char *segment = node->segment;
     shared_open_coll(&kit->shared, node, segment, kit->comm, kit->rank, error);
     shared_order_open(&kit->order, node->alone ? segment + POINTER_BYTES : NULL, kit->rank, kit->size);
@@ -123,8 +127,11 @@ static pl_status kit_new_coll(struct peers *peers, int place, struct peers_kit *
     *used = (struct peers_kit){
         .peers = peers, .comm = MPI_COMM_NULL, .rank = peers->rank, .size = peers->size, .place = place};
     used->shared.window = MPI_WIN_NULL;
+    /* Before there is another communicator: with its third one more, MPICH takes 0.9 MB of memory. */
+    kit_open_node_coll(used);
     const int code = comm_dup_coll(peers->comm, &used->comm);
     if (code != MPI_SUCCESS) {
+        node_close(&used->node);
         mem_free(kit);
         return error_from_mpi(code, "duplicating the communicator", error);
     }
@@ -146,44 +153,50 @@ static pl_status kit_new_coll(struct peers *peers, int place, struct peers_kit *
     return PL_OK;
 }
 
-/* Under the lock. A kit that nobody uses may have become too large for what the job may take: it keeps nothing then. */
-static bool kit_is_free(const struct peers *peers, int place)
-{
-    struct peers_kit *kit = peers->kits[place];
-    if (peers->taken[place])
-        return false;
-    if (!kit || node_affords(&kit->node))
-        return true;
-    warm_bytes -= kit->warm_bytes;
-    kit->warm_bytes = 0;
-    if (kit->ring)
-        ring_cool(kit->ring, 0);
-    return false;
-}
+/* What a rank says of a place for a kit; the least of all ranks holds. */
+enum { PLACE_TAKEN = -2, PLACE_TOO_LARGE, PLACE_FREE };
 
 void peers_bring(const struct peers *peers, int64_t values[PEERS_VALUES])
 {
     values[0] = comm_is_odd() ? -1 : 0;
     pthread_mutex_lock(&lock);
-    for (int i = 0; i < PEERS_KEPT; i++)
-        values[1 + i] = kit_is_free(peers, i) ? 0 : -1;
+    for (int i = 0; i < PEERS_KEPT; i++) {
+        const struct peers_kit *kit = peers->kits[i];
+        values[1 + i] = peers->taken[i] ? PLACE_TAKEN : kit && !node_affords(&kit->node) ? PLACE_TOO_LARGE : PLACE_FREE;
+    }
     pthread_mutex_unlock(&lock);
 }
 
-/* A place for a kit that no rank uses; -1: there is none. Threads of one process may open files of their own at once,
- * all on MPI_COMM_SELF: there, what counts is what is free now. */
+/* A place for the kit of a file; -1: there is none. One that has a kit is best; next comes one whose kit has become too
+ * large for what the job may take, and is replaced. The same on all ranks; but threads of one process may open files of
+ * their own at once, all on MPI_COMM_SELF: there, what counts is what is free now. */
+static int choose_place(const struct peers *peers, const int64_t values[PEERS_VALUES])
+{
+    int empty = -1, large = -1;
+    for (int i = PEERS_KEPT - 1; i >= 0; i--) {
+        if (peers->size == 1 ? peers->taken[i] : values[1 + i] == PLACE_TAKEN)
+            continue;
+        if (!peers->kits[i])
+            empty = i;
+        else if (values[1 + i] == PLACE_TOO_LARGE)
+            large = i;
+    }
+    for (int i = 0; i < PEERS_KEPT; i++)
+        if (peers->kits[i] && (peers->size == 1 ? !peers->taken[i] : values[1 + i] == PLACE_FREE))
+            return i;
+    return large >= 0 ? large : empty;
+}
+
 static int take_place(struct peers *peers, const int64_t values[PEERS_VALUES])
 {
-    int place = 0;
     pthread_mutex_lock(&lock);
-    while (place < PEERS_KEPT && (peers->size == 1 ? peers->taken[place] : values[1 + place] != 0))
-        place++;
-    if (place < PEERS_KEPT) {
+    const int place = choose_place(peers, values);
+    if (place >= 0) {
         assert(!peers->taken[place]);
         peers->taken[place] = true;
     }
     pthread_mutex_unlock(&lock);
-    return place < PEERS_KEPT ? place : -1;
+    return place;
 }
 
 static void leave_place(struct peers *peers, int place)
@@ -210,6 +223,13 @@ pl_status peers_take_coll(struct peers *peers, const int64_t values[PEERS_VALUES
         return error->status;
     const int place = odd ? -1 : take_place(peers, values);
     struct peers_kit *kit = place >= 0 ? peers->kits[place] : NULL;
+    if (kit && values[1 + place] == PLACE_TOO_LARGE) {
+        if (place == 0)
+            peers->board.on = false; /* it lies in this kit's memory */
+        peers->kits[place] = NULL;
+        kit_free_coll(kit);
+        kit = NULL;
+    }
     if (kit) {
         kit_lend(kit);
         kit_clean(kit);
