@@ -9,7 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { APPLICATION_ID = 0x50494f4c /* "PIOL" */, FORMAT_VERSION = 2, BUSY_MS = 60000, VALUE_BYTES_MAX = 64 << 20 };
+enum { APPLICATION_ID = 0x50494f4c /* "PIOL" */, FORMAT_VERSION = 3, BUSY_MS = 60000, VALUE_BYTES_MAX = 64 << 20 };
 
 /* As sqlite_master has them. A file with anything else in it is not ours: a view or a trigger of somebody would be run
  * by our own statements. */
@@ -196,16 +196,28 @@ static pl_status check_tables(struct history *history, struct pl_error *error)
 
 /* Of format 1: rates of many ranks were by calls and called rates; rates are by one clock since then, and the two must
  * not be compared. A file that cannot be changed keeps its names. */
-static pl_status name_call_rates(struct history *history, struct pl_error *error)
+static const char CALL_RATES[] = "UPDATE quantity SET what = what || ', by calls' WHERE unit = 'MB/s' AND"
+                                 " class IN ('Lowlevel', 'Kernel', 'Apps', 'Peak') AND what NOT LIKE '%, by calls';";
+/* Up to format 2: rates of other definitions had the same names. */
+static const char OTHER_RATES[] =
+    "UPDATE quantity SET what = what || ' of the job' WHERE class = 'Gpfs' AND what IN ('write rate', 'read rate');"
+    "UPDATE quantity SET what = what || ', first start to last end' WHERE class = 'Piobench' AND"
+    " what IN ('write rate', 'read rate');"
+    "UPDATE quantity SET what = 'rate, slowest rank' WHERE class = 'Engine' AND what = 'rate';";
+
+static pl_status rename_rates(struct history *history, int64_t version, struct pl_error *error)
 {
+    char end[64];
     pl_status status = history_begin(history, error);
     if (status != PL_OK)
         return sqlite3_errcode(history->db) == SQLITE_READONLY ? PL_OK : status;
-    status = history_exec(history,
-                          "UPDATE quantity SET what = what || ', by calls' WHERE unit = 'MB/s' AND"
-                          " class IN ('Lowlevel', 'Kernel', 'Apps', 'Peak') AND what NOT LIKE '%, by calls';"
-                          "PRAGMA user_version=2",
-                          error);
+    snprintf(end, sizeof end, "PRAGMA user_version=%d", FORMAT_VERSION);
+    if (version < 2)
+        status = history_exec(history, CALL_RATES, error);
+    if (status == PL_OK)
+        status = history_exec(history, OTHER_RATES, error);
+    if (status == PL_OK)
+        status = history_exec(history, end, error);
     return history_end(history, status, error);
 }
 
@@ -231,7 +243,7 @@ static pl_status check_format(struct history *history, bool create, struct pl_er
         return pl_fail(error, PL_E_FORMAT, "the history '%s' has format %lld; this version of piolet knows %d",
                        history->path, (long long)version, FORMAT_VERSION);
     status = check_tables(history, error);
-    return status == PL_OK && version == 1 ? name_call_rates(history, error) : status;
+    return status == PL_OK && version < FORMAT_VERSION ? rename_rates(history, version, error) : status;
 }
 
 static pl_status prepare_handle(struct history *history, bool create, struct pl_error *error)

@@ -208,7 +208,7 @@ pl_status predict_measured_add(struct prediction *prediction, const char *name, 
                                const double *phase_ns, struct pl_error *error);
 
 /* Peak blocks of a file, see predict_source.c. */
-pl_status predict_read_peak(struct prediction *prediction, const struct blockfile *file, int *ret_count,
+pl_status predict_read_peak(struct prediction *prediction, struct blockfile *file, int *ret_count,
                             struct pl_error *error);
 void predict_peaks_free(struct predict_peaks *peaks);
 /* The peak for a phase on a configuration; all is NaN where there is none. */

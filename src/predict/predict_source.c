@@ -3,6 +3,7 @@
 #include "base/units.h"
 #include "bench/beffio/beffio.h"
 #include "bench/bench.h"
+#include "bench/iot/iot_bench.h"
 #include "bench/peak/peak.h"
 #include "lab/result/analysis_select.h"
 #include "predict/predict.h"
@@ -109,47 +110,54 @@ static int predict_peak_order_of(const char *access)
     return -1;
 }
 
-/* Sets of metadata operations and failed ones are passed over. */
-static bool predict_peak_take_set(struct predict_node *node, const struct blockfile_set *set)
+/* Rates are those that peak's results say. Sets of metadata operations and failed ones are passed over. */
+static bool predict_peak_take_point(struct predict_node *node, const struct peak_point *point)
 {
-    const char *operation = blockfile_param_of(set, "operation");
-    const char *request = blockfile_param_of(set, "request_bytes"), *bytes = blockfile_param_of(set, "bytes");
-    const int order = predict_peak_order_of(blockfile_param_of(set, "access"));
-    int64_t request_bytes, moved_bytes;
-    const bool writes = operation && strcmp(operation, "write") == 0;
-    if (!operation || (!writes && strcmp(operation, "read") != 0) || order < 0 || set->error_count > 0 || !request ||
-        !bytes || !units_parse_int(request, 1, INT64_MAX, &request_bytes) ||
-        !units_parse_int(bytes, 1, INT64_MAX, &moved_bytes))
+    const enum peak_operation operation = point->set.operation;
+    const int order = predict_peak_order_of(PEAK_ACCESS_NAMES[point->set.access]);
+    if (operation > PEAK_READ || order < 0 || point->failure)
         return true;
-    const double rate = predict_bandwidth((double)moved_bytes,
-                                          analysis_slowest_ns(set, writes ? "write_time" : "read_time"));
-    return predict_curve_add(&node->curves[writes ? PREDICT_WRITE : PREDICT_READ][order], (double)request_bytes, rate,
-                             PREDICT_HIGHEST);
+    return predict_curve_add(&node->curves[operation == PEAK_WRITE ? PREDICT_WRITE : PREDICT_READ][order],
+                             (double)point->set.request_bytes, point->rate_bytes_per_s, PREDICT_HIGHEST);
 }
 
-/* Takes the Peak blocks of a file; *peaks is made where it is NULL. */
-static pl_status predict_peaks_read(struct predict_peaks **peaks, const struct blockfile *file, int *ret_count,
+static pl_status predict_peaks_take_block(struct predict_peaks *peaks, struct blockfile *file, size_t number,
+                                          struct pl_error *error)
+{
+    const struct blockfile_block *block = &file->blocks[number];
+    const char *name = blockfile_fact_of(block, "io_node"), *on = blockfile_input_of(block, "on");
+    const struct analysis_request request = {.block = (int64_t)number + 1, .to = INT64_MAX};
+    struct peak_points points = {0};
+    const pl_status status = peak_points_load(&request, &(struct analysis_input){file, 1}, &points, error);
+    if (status != PL_OK)
+        return status == PL_E_INPUT ? PL_OK : status; /* killed before its first set */
+    struct predict_node *node = predict_peak_node_of(peaks, name ? name : "", on ? on : "");
+    bool ok = node != NULL;
+    for (size_t i = 0; i < points.count && ok; i++)
+        for (size_t k = 0; k < points.nodes[i].count && ok; k++)
+            ok = predict_peak_take_point(node, &points.nodes[i].points[k]);
+    peak_points_clear(&points);
+    return ok ? PL_OK : pl_fail(error, PL_E_NOMEM, "not enough memory for the peaks in '%s'", file->path);
+}
+
+/* Takes the blocks of peak in a file; *peaks is made where it is NULL. */
+static pl_status predict_peaks_read(struct predict_peaks **peaks, struct blockfile *file, int *ret_count,
                                     struct pl_error *error)
 {
     for (size_t i = 0; i < file->block_count; i++) {
-        const struct blockfile_block *block = &file->blocks[i];
-        const char *name = blockfile_fact_of(block, "io_node"), *on = blockfile_input_of(block, "on");
-        if (strcmp(block->class_name, PEAK_CLASS) != 0)
+        if (strcmp(file->blocks[i].class_name, PEAK_CLASS) != 0)
             continue;
-        if (!*peaks)
-            *peaks = calloc(1, sizeof **peaks);
-        struct predict_node *node = *peaks ? predict_peak_node_of(*peaks, name ? name : "", on ? on : "") : NULL;
-        bool ok = node != NULL;
-        for (size_t s = 0; s < block->set_count && ok; s++)
-            ok = predict_peak_take_set(node, &block->sets[s]);
-        if (!ok)
+        if (!*peaks && !(*peaks = calloc(1, sizeof **peaks)))
             return pl_fail(error, PL_E_NOMEM, "not enough memory for the peaks in '%s'", file->path);
+        const pl_status status = predict_peaks_take_block(*peaks, file, i, error);
+        if (status != PL_OK)
+            return status;
         ++*ret_count;
     }
     return PL_OK;
 }
 
-pl_status predict_read_peak(struct prediction *prediction, const struct blockfile *file, int *ret_count,
+pl_status predict_read_peak(struct prediction *prediction, struct blockfile *file, int *ret_count,
                             struct pl_error *error)
 {
     return predict_peaks_read(&prediction->peaks, file, ret_count, error);
@@ -314,42 +322,11 @@ static bool source_take_beffio(struct predict_sources *sources, const struct blo
                                     .by_piece = type == 0};
     snprintf(name, sizeof name, "b_eff_io type %" PRId64 " (%s), %s, %" PRId64 " process%s", type, TYPES[type], method,
              partition, partition == 1 ? "" : "es");
-    return source_add_point(sources, name, &source, (double)chunk, predict_bandwidth((double)bytes, (double)time_ns));
+    return source_add_point(sources, name, &source, (double)chunk,
+                            1e6 * beffio_pattern_rate((double)bytes, (double)time_ns));
 }
 
-/* ---- Parallel I/O Test Suite ---- */
-
-struct sums {
-    int64_t ns;
-};
-
-static void source_add_values(void *context, int64_t first, const int64_t *values, size_t count)
-{
-    struct sums *sums = context;
-    (void)first;
-    for (size_t i = 0; i < count; i++)
-        sums->ns += values[i];
-}
-
-/* Bytes of all ranks over the time of the slowest one, as 'piolet analyze allav' has it. */
-static pl_status source_rate_of(struct blockfile *file, const struct blockfile_set *set, const char *key,
-                                int64_t block_bytes, double *ret_rate, struct pl_error *error)
-{
-    int64_t slowest = 0, operations = 0;
-    for (size_t i = 0; i < set->series_count; i++) {
-        struct sums sums = {0};
-        if (strcmp(set->series[i].key, key) != 0 || set->series[i].count == 0)
-            continue;
-        const pl_status status = blockfile_stream(file, &set->series[i], source_add_values, &sums, error);
-        if (status != PL_OK)
-            return status;
-        operations += set->series[i].count;
-        if (sums.ns > slowest)
-            slowest = sums.ns;
-    }
-    *ret_rate = predict_bandwidth((double)operations * (double)block_bytes, (double)slowest);
-    return PL_OK;
-}
+/* ---- Parallel I/O Test Suite: the write and read rates of its results; two definitions never join one curve ---- */
 
 static pl_status source_take_lowlevel(struct predict_sources *sources, struct blockfile *file,
                                       const struct blockfile_block *block, const struct blockfile_set *set,
@@ -368,19 +345,21 @@ static pl_status source_take_lowlevel(struct predict_sources *sources, struct bl
     for (int direction = 0; direction < PREDICT_DIRECTIONS; direction++) {
         const bool reads = direction == PREDICT_READ;
         char name[NAME_MAX_CHARS], size[UNITS_TEXT_MAX];
-        double rate;
-        const pl_status status = source_rate_of(file, set, reads ? "r" : "w", block_bytes, &rate, error);
-        if (status != PL_OK)
-            return status;
+        const struct analysis_chosen chosen = {.file = file, .block = block, .set = set};
+        struct result_rate rate;
+        if (iot_rate_of_set(&chosen, reads ? IOT_READ : IOT_WRITE, &rate, error) != PL_OK)
+            return error->status;
         const struct predict_source source = {.direction = (enum predict_direction)direction,
                                               .pattern = {.collective = collective,
                                                           .strided = multiple && !segmented,
                                                           .processes = processes,
                                                           .file_bytes = (double)file_bytes}};
-        snprintf(name, sizeof name, "test %s%s%s, %s, %" PRId64 " process%s, file of %s", block->testname,
+        snprintf(name, sizeof name, "test %s%s%s, %s%s, %" PRId64 " process%s, file of %s", block->testname,
                  multiple ? (segmented ? " segmented" : " in turns") : "", collective ? " collective" : "",
-                 reads ? "read" : "write", processes, processes == 1 ? "" : "es", units_bytes(file_bytes, size));
-        if (rate > 0 && !source_add_point(sources, name, &source, (double)block_bytes, rate))
+                 reads ? "read" : "write", rate.by_calls ? " by calls" : "", processes, processes == 1 ? "" : "es",
+                 units_bytes(file_bytes, size));
+        if (rate.rate.value > 0 &&
+            !source_add_point(sources, name, &source, (double)block_bytes, 1e6 * rate.rate.value))
             return pl_fail(error, PL_E_NOMEM, "not enough memory for '%s'", file->path);
     }
     return PL_OK;

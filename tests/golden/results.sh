@@ -16,8 +16,11 @@ write=no
 # old quantity, under a name that says which it is.
 cat >"$TMP/quantities.sed" <<'SED'
 /^\(Lowlevel\|Kernel\|Apps\|Peak\)\t.*\tMB\/s\t/s/^\([^\t]*\t[^\t]*\t[^\t]*\)/\1, by calls/
+/^Gpfs\t/s/\t\(write\|read\) rate\t/\t\1 rate of the job\t/
+/^Piobench\t/s/\t\(write\|read\) rate\t/\t\1 rate, first start to last end\t/
 SED
 cat >"$TMP/columns.sed" <<'SED'
+s/"\(test multiple [^"]*\(write\|read\)\), /"\1 by calls, /
 SED
 
 # A result file, the tools of 'piolet analyze' whose CSV tables are compared, and behind a | those whose JSON numbers are.
@@ -124,6 +127,11 @@ done <<<"$TABLES"
 for file in *.out; do
     [[ " ${files[*]} " == *" $file "* ]] || fail "$file is not among those compared"
 done
+
+# A name has one definition, whichever benchmark says it (tests/lint/quantities.sh: in the sources).
+expect_exit 0 "$PIOLET" analyze quantities "${files[@]}" --json "$TMP/json"
+jq -r '.all[] | [.what, .unit, .made] | @tsv' "$TMP/json" | sort -u | cut -f1 | uniq -d >"$TMP/twice"
+[ ! -s "$TMP/twice" ] || fail "names with more than one definition: $(tr '\n' ';' <"$TMP/twice")"
 
 while IFS=: read -r name arguments; do
     [ -n "$name" ] || continue

@@ -17,7 +17,7 @@ deviation|sqrt\([^;]*- 1\)
 level of an interval|(LEVEL|\.level)( =)? 0\.9
 time of the slowest rank|times\[[a-z]*\]\.nanoseconds > |max\([a-z]*, .*times\[[a-z]*\]\.nanoseconds
 time of the slowest rank|Math\.max\(.*\.times\.filter
-rate of bytes and nanoseconds|_bytes_per_s = .* 1e9|\* 1e3\) / slowest
+rate of bytes and nanoseconds|_bytes_per_s = .* 1e9|\* 1e3\) / ([a-z]*\.)?(slowest|ns|time_ns)
 END
 
 found_in()

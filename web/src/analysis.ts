@@ -85,6 +85,7 @@ const beffioPattern = record({
   decide_ns: real,
   decisions: real,
   failed: flag,
+  rate_mb_per_s: real,
 });
 const beffioPartition = record({
   folder: words,
@@ -101,6 +102,7 @@ const beffioPartition = record({
   warnings: list(text),
   methods: list(record({ method: text, bytes: real, value_mb_per_s: real, cache_share: real })),
   patterns: list(beffioPattern),
+  diagrams: list(record({ method: text, type: count, chunk: count, rate_mb_per_s: real })),
 });
 
 const piobenchPoint = record({

@@ -9,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-static const struct quantity_kind APPS_RATE = {"rate", "MB/s", RESULT_RATE_MADE, false};
+static const struct quantity_kind APPS_RATE = {NULL, "MB/s", RESULT_RATE_MADE, false}; /* named by its operation */
 
 static const struct result_column COLUMNS[] = {
     {.key = "block", .form = RESULT_INT, .hidden = true},

@@ -188,6 +188,9 @@ enum { BEFFIO_CACHE_FACTOR = 20 };
 /* Share of the data of an access method that may never have reached the disk, 0 to 1. */
 double beffio_cache_share(double bytes, double cache_bytes);
 
+/* MB/s of a pattern, its MPI_File_sync included; NaN: no time was measured. */
+double beffio_pattern_rate(double bytes, double time_ns);
+
 /* Minutes to move the whole memory at this rate: 10 on a well-balanced system. */
 double beffio_coffee_minutes(double memory_bytes, double mb_per_s);
 

@@ -143,8 +143,8 @@ static void beffio_put_type(struct result *result, const struct beffio_report *r
         result_put_int(result, BEFFIO_TABLE[p].units);
         for (int method = 0; method < BEFFIO_METHODS; method++) {
             const struct beffio_result *got = beffio_of(report, item, method, p);
-            const bool good = got && !got->failed && got->time_ns > 0;
-            result_put_number(result, good ? (double)got->bytes * 1e3 / (double)got->time_ns : NAN);
+            result_put_number(
+                result, got && !got->failed ? beffio_pattern_rate((double)got->bytes, (double)got->time_ns) : NAN);
             stop = got ? fmax(stop, beffio_share(got->decide_ns, got->time_ns)) : stop;
         }
         if (write)
@@ -177,7 +177,7 @@ static void beffio_put_types(struct result *result, const struct beffio_report *
 static void beffio_put_patterns(struct result *result, const struct beffio_report *report,
                                 const struct beffio_case *item)
 {
-    struct result_column columns[BEFFIO_FIELDS + 7] = {{.key = "method", .form = RESULT_TEXT},
+    struct result_column columns[BEFFIO_FIELDS + 8] = {{.key = "method", .form = RESULT_TEXT},
                                                        {.key = "type", .form = RESULT_INT},
                                                        {.key = "pattern", .form = RESULT_INT},
                                                        {.key = "units", .form = RESULT_INT}};
@@ -185,6 +185,7 @@ static void beffio_put_patterns(struct result *result, const struct beffio_repor
         columns[4 + c] = (struct result_column){.key = beffio_field_name(c), .form = RESULT_INT};
     columns[4 + BEFFIO_FIELDS] = (struct result_column){.key = "decisions", .form = RESULT_INT};
     columns[5 + BEFFIO_FIELDS] = (struct result_column){.key = "failed", .form = RESULT_BOOL};
+    columns[6 + BEFFIO_FIELDS] = (struct result_column){.key = "rate_mb_per_s", .form = RESULT_RATE};
     result_begin_table(result, "patterns", NULL, columns);
     result_only_in(result, RESULT_IN_JSON | RESULT_IN_CSV);
     for (int method = 0; method < BEFFIO_METHODS; method++)
@@ -201,7 +202,51 @@ static void beffio_put_patterns(struct result *result, const struct beffio_repor
                 result_put_int(result, beffio_field(got, c));
             result_put_int(result, got->decisions);
             result_put_bool(result, got->failed);
+            result_put_number(result,
+                              got->failed ? NAN : beffio_pattern_rate((double)got->bytes, (double)got->time_ns));
         }
+}
+
+/* ---- the three diagrams ---- */
+
+/* Bytes over time of the patterns of a type that have this chunk size and time units. */
+static double beffio_chunk_rate(const struct beffio_report *report, const struct beffio_case *item, int method,
+                                int type, int chunk)
+{
+    double bytes = 0, ns = 0;
+    for (int p = beffio_type_first(type); p < beffio_type_end(type); p++) {
+        const struct beffio_result *got = beffio_of(report, item, method, p);
+        if (!got || got->failed || (int)BEFFIO_TABLE[p].chunk != chunk || BEFFIO_TABLE[p].units == 0)
+            continue;
+        bytes += (double)got->bytes;
+        ns += (double)got->time_ns;
+    }
+    return beffio_pattern_rate(bytes, ns);
+}
+
+/* Their points, for the page. */
+static void beffio_put_diagrams(struct result *result, const struct beffio_report *report,
+                                const struct beffio_case *item)
+{
+    static const struct result_column columns[] = {{.key = "method", .form = RESULT_TEXT},
+                                                   {.key = "type", .form = RESULT_INT},
+                                                   {.key = "chunk", .form = RESULT_INT}, /* enum beffio_chunk */
+                                                   {.key = "rate_mb_per_s", .form = RESULT_RATE},
+                                                   {0}};
+    result_begin_table(result, "diagrams", NULL, columns);
+    result_only_in(result, RESULT_IN_JSON);
+    for (int method = 0; method < BEFFIO_METHODS; method++)
+        for (int type = 0; type < BEFFIO_TYPES_ALL; type++)
+            for (int chunk = 0; chunk < BEFFIO_CHUNKS; chunk++) {
+                const double rate = beffio_chunk_rate(report, item, method, type, chunk);
+                if (isnan(rate))
+                    continue;
+                result_row(result);
+                result_put_text(result, beffio_method_name((enum beffio_method)method));
+                result_put_int(result, type);
+                result_put_int(result, chunk);
+                result_put_number(result, rate);
+            }
 }
 
 /* ---- below it: values and verdict ---- */
@@ -335,6 +380,7 @@ static void beffio_put_case(struct result *result, const struct beffio_report *r
     result_fact_text(result, "folder", NULL, item->folder);
     result_fact_int(result, "processes", NULL, item->partition);
     beffio_put_patterns(result, report, item);
+    beffio_put_diagrams(result, report, item);
     result_fact_text(result, "mpiio", NULL, blockfile_fact_of(item->block, "mpiio"));
     result_fact_int(result, "nodes", NULL, item->nodes);
     result_fact(result, "time_s", NULL, RESULT_NUMBER, item->time_s);
@@ -350,22 +396,7 @@ static void beffio_put_case(struct result *result, const struct beffio_report *r
     result_end_group(result);
 }
 
-/* ---- the three diagrams ---- */
-
-/* Bytes over time of the patterns of a type that have this chunk size and time units. */
-static double beffio_chunk_rate(const struct beffio_report *report, const struct beffio_case *item, int method,
-                                int type, int chunk)
-{
-    double bytes = 0, ns = 0;
-    for (int p = beffio_type_first(type); p < beffio_type_end(type); p++) {
-        const struct beffio_result *got = beffio_of(report, item, method, p);
-        if (!got || got->failed || (int)BEFFIO_TABLE[p].chunk != chunk || BEFFIO_TABLE[p].units == 0)
-            continue;
-        bytes += (double)got->bytes;
-        ns += (double)got->time_ns;
-    }
-    return ns > 0 ? bytes * 1e3 / ns : NAN;
-}
+/* ---- the three diagrams, drawn ---- */
 
 /* Bandwidth on a logarithmic axis against the chunk size on disk on the document's pseudo-logarithmic one, where sizes
  * stand at equal distances. A case is a row of three panels. */

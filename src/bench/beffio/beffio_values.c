@@ -168,6 +168,11 @@ static bool beffio_type_total(const struct beffio_results *results, int path, in
     return *ret_s > 0;
 }
 
+double beffio_pattern_rate(double bytes, double time_ns)
+{
+    return time_ns > 0 ? units_rate_mb_per_s(bytes, time_ns) : NAN;
+}
+
 /* The rates of all types: MB/s, NAN where not measured. */
 static void beffio_rates_of(const struct beffio_results *results, int path, int partition,
                             struct beffio_rates *ret_rates)

@@ -325,7 +325,7 @@ struct contest_kind {
     const struct result_column *columns;
     /* Of a cell's table: contestant, trials, what `put_text` puts, both ratios, a remark. */
     const struct result_column *text_columns;
-    const char *made;                                                                    /* how a rate is, in words */
+    const struct quantity_kind *quantities; /* the rates of writing and reading */
     bool (*point_of)(const struct analysis_chosen *chosen, struct contest_point *point); /* false: passed over */
     void (*points_finish)(struct contest_points *points);                                /* may be NULL */
     bool (*same_cell)(const struct contest_point *a, const struct contest_point *b);

@@ -271,10 +271,8 @@ static void contest_put_points(const struct contest_kind *kind, const struct con
         result_put_text(result, point->warning ? point->warning : "");
         result_put_text(result, list->conditions.texts[point->conditions]);
         kind->settings(point, &settings);
-        const struct quantity_kind rate = {strcmp(point->op, "write") == 0 ? "write rate" : "read rate", "MB/s",
-                                           kind->made, false};
-        result_quantity(result, point->block, &rate, NULL, text_get(&settings),
-                        (struct analysis_estimate){point->rate_mb_per_s, point->error_mb_per_s});
+        result_quantity(result, point->block, &kind->quantities[strcmp(point->op, "write") != 0], NULL,
+                        text_get(&settings), (struct analysis_estimate){point->rate_mb_per_s, point->error_mb_per_s});
         text_clear(&settings);
     }
 }

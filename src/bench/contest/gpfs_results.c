@@ -270,6 +270,10 @@ static void gpfs_row_title(const struct contest_points *list, const struct conte
 
 static const char *const CONDITIONS[] = {"file", "on", NULL};
 
+#define MADE "bytes moved / time of the job, from barrier to barrier; maximum or mean of the repetitions"
+static const struct quantity_kind RATES[] = {{"write rate of the job", "MB/s", MADE, false},
+                                             {"read rate of the job", "MB/s", MADE, false}};
+
 const struct contest_kind GPFS_KIND = {
     .name = "gpfs",
     .class_name = CLASS,
@@ -305,7 +309,7 @@ const struct contest_kind GPFS_KIND = {
         "width of the %d %% interval.",
     .columns = COLUMNS,
     .text_columns = TEXT_COLUMNS,
-    .made = "bytes moved / time of the job, from barrier to barrier; maximum or mean of the repetitions",
+    .quantities = RATES,
     .point_of = gpfs_point_of,
     .points_finish = gpfs_points_finish,
     .same_cell = gpfs_same_cell,

@@ -174,6 +174,9 @@ const char *const PIOBENCH_CONDITIONS[] = {"file", "on", "dims", "sync", "cold",
 
 #define MADE "bytes moved / mean time from the first start to the last end"
 
+static const struct quantity_kind RATES[] = {{"write rate, first start to last end", "MB/s", MADE, false},
+                                             {"read rate, first start to last end", "MB/s", MADE, false}};
+
 const struct contest_kind PIOBENCH_KIND = {
     .name = "piobench",
     .class_name = CLASS,
@@ -201,7 +204,7 @@ const struct contest_kind PIOBENCH_KIND = {
              "ratio follows from both.",
     .columns = COLUMNS,
     .text_columns = TEXT_COLUMNS,
-    .made = MADE,
+    .quantities = RATES,
     .point_of = piobench_point_of,
     .same_cell = piobench_same_cell,
     .heading = piobench_heading,

@@ -256,8 +256,6 @@ static pl_status calls_plan(struct lab_job *job, struct result *plan, struct pl_
 
 static const struct quantity_kind CALLS_TIME = {"time of a call", "us", "time of a block / its calls, slowest rank",
                                                 true};
-static const struct quantity_kind CALLS_RATIO = {"time of the engine", "x",
-                                                 "time of the engine / time of the peer, block by block", true};
 
 static const struct result_column COLUMNS[] = {
     {.key = "call", .form = RESULT_TEXT},
@@ -303,7 +301,7 @@ static pl_status calls_results(const struct analysis_request *request, const str
         result_put_estimate(result, engine_value_mean(peer));
         result_put_estimate(result, ratio);
         snprintf(settings, sizeof settings, "%s, against %s", peer->what, peer->peer);
-        result_quantity(result, peer->block, &CALLS_RATIO, NULL, settings, ratio);
+        result_quantity(result, peer->block, &ENGINE_TIME, NULL, settings, ratio);
     }
     engine_values_clear(&values);
     return PL_OK;

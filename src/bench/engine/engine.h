@@ -94,6 +94,7 @@ const struct engine_value *engine_values_find(const struct engine_values *values
                                               const char *what, const char *peer);
 struct analysis_estimate engine_value_mean(const struct engine_value *value);
 /* a / b, repetition by repetition: their median, and the interval of their mean. NaN: not both were measured. */
+extern const struct quantity_kind ENGINE_TIME; /* such a ratio of times */
 struct analysis_estimate engine_value_ratio(const struct engine_value *a, const struct engine_value *b);
 /* a - b in the same way. */
 struct analysis_estimate engine_value_difference(const struct engine_value *a, const struct engine_value *b);

@@ -273,6 +273,9 @@ static struct analysis_estimate engine_value_compare(const struct engine_value *
     return estimate;
 }
 
+const struct quantity_kind ENGINE_TIME = {"time of the engine", "x",
+                                          "time of the engine / time of the peer, repetition by repetition", true};
+
 struct analysis_estimate engine_value_ratio(const struct engine_value *a, const struct engine_value *b)
 {
     return engine_value_compare(a, b, true);

@@ -7,8 +7,8 @@
 #include <math.h>
 #include <string.h>
 
-static const struct quantity_kind ENGINE_RATE = {"rate", "MB/s", "bytes of all ranks / time of the slowest rank",
-                                                 false};
+static const struct quantity_kind ENGINE_RATE = {"rate, slowest rank", "MB/s",
+                                                 "bytes of all ranks / time of the slowest rank", false};
 static const struct quantity_kind ENGINE_RATIO = {
     "speed of the engine", "x", "time of the peer / time of the engine, repetition by repetition", false};
 static const struct quantity_kind ENGINE_CHOICE = {

@@ -390,8 +390,6 @@ static pl_status files_run_coll(struct lab_run *run, struct pl_error *error)
 /* ---- results ---- */
 
 static const struct quantity_kind FILES_TIME = {"time of a file", "us", "from open to close, slowest rank", true};
-static const struct quantity_kind FILES_RATIO = {
-    "time of the engine", "x", "time of the engine / time of the peer, repetition by repetition", true};
 static const struct quantity_kind FILES_MEAN = {"mean time of the engine", "x", "geometric mean over all kinds of file",
                                                 true};
 
@@ -514,7 +512,7 @@ static void files_put_values(const struct engine_values *totals, const struct en
         result_put_number(result, own_end ? engine_value_mean(own_end).value : NAN);
         result_put_number(result, end ? engine_value_mean(end).value : NAN);
         snprintf(settings, sizeof settings, "%s, against %s", peer->what, peer->peer);
-        result_quantity(result, peer->block, &FILES_RATIO, NULL, settings, ratio);
+        result_quantity(result, peer->block, &ENGINE_TIME, NULL, settings, ratio);
     }
     if (mean_count)
         files_put_means(totals->list[0].block, means, mean_count, result);

@@ -1,4 +1,4 @@
-/* Inside of iot.c, iot_run.c and iot_results.c: the benchmark `run`. */
+/* The benchmark `run`: for iot.c, iot_run.c and iot_results.c, and its rates for all. */
 #ifndef PIOLET_BENCH_IOT_BENCH_H
 #define PIOLET_BENCH_IOT_BENCH_H
 
@@ -38,6 +38,10 @@ struct iot_rate_rule {
 
 extern const struct iot_rate_rule IOT_RATE_RULES[IOT_RATES];
 extern const struct quantity_kind IOT_RATE_KINDS[IOT_RATES];
+
+/* Of a set in a block file: NaN where it was not measured or failed. */
+pl_status iot_rate_of_set(const struct analysis_chosen *chosen, enum iot_rate rate, struct result_rate *ret_rate,
+                          struct pl_error *error);
 
 /* Of the set that was just measured; 0: not measured. On rank 0. */
 double iot_rate_coll(const struct iot_run *run, enum iot_rate rate);

@@ -504,6 +504,7 @@ static void result_join(struct quantity *const *same, size_t count, double *valu
     struct quantity *first = same[0];
     for (size_t i = 0; i < count; i++) {
         assert(strcmp(same[i]->unit, first->unit) == 0 && same[i]->lower_is_better == first->lower_is_better);
+        assert(strcmp(same[i]->made, first->made) == 0); /* one name, one definition */
         values[i] = same[i]->value;
         same[i]->repetitions = 0; /* of those that are joined */
     }

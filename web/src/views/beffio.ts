@@ -18,13 +18,14 @@ interface Partition {
   result: BeffioPartition;
 }
 
-const CHUNKS: { text: string; at: number; bytes?: number; minor?: boolean }[] = [
-  { text: "1k", at: 0, bytes: 1024 },
-  { text: "+8", at: 0.35, bytes: 1032, minor: true },
-  { text: "32k", at: 1.15, bytes: 32768 },
-  { text: "+8", at: 1.5, bytes: 32776, minor: true },
-  { text: "1M", at: 2.3, bytes: 2 ** 20 },
-  { text: "+8", at: 2.65, bytes: 2 ** 20 + 8, minor: true },
+// In the order of the tool's chunk numbers.
+const CHUNKS: { text: string; at: number; minor?: boolean }[] = [
+  { text: "1k", at: 0 },
+  { text: "+8", at: 0.35, minor: true },
+  { text: "32k", at: 1.15 },
+  { text: "+8", at: 1.5, minor: true },
+  { text: "1M", at: 2.3 },
+  { text: "+8", at: 2.65, minor: true },
   { text: "M_PART", at: 3.45 }, // of any size
 ];
 const TYPES = [
@@ -41,7 +42,6 @@ const METHODS: [key: string, title: string][] = [
   ["rewrite", "rewrite"],
   ["read", "read"],
 ];
-const FILL_UPS = [33, 42]; // patterns that only make segments as long as others
 
 function partitionsOf(report: Report): Partition[] {
   return derived(report, "beffio").flatMap(({ blocks, result }) =>
@@ -55,25 +55,10 @@ function partitionsOf(report: Report): Partition[] {
 
 // ---- diagrams ----
 
-const chunkOf = (size: number): number => {
-  const exact = CHUNKS.findIndex((chunk) => chunk.bytes === size);
-  return exact >= 0 ? exact : CHUNKS.length - 1;
-};
-
-/** Bytes over time of a type's patterns with this chunk size that have time units; MB/s. */
+/** The point of a diagram, as the tool computed it; MB/s. */
 function rateOf({ result }: Partition, method: string, type: number, chunk: number): number {
-  const counted = result.patterns.filter(
-    (p) =>
-      p.method === method &&
-      p.type === type &&
-      chunkOf(p.chunk_bytes) === chunk &&
-      !p.failed &&
-      p.units > 0 &&
-      !FILL_UPS.includes(p.pattern),
-  );
-  const moved = counted.reduce((sum, p) => sum + p.bytes, 0);
-  const ns = counted.reduce((sum, p) => sum + p.time_ns, 0);
-  return ns > 0 ? (moved * 1e3) / ns : NaN;
+  const point = result.diagrams.find((p) => p.method === method && p.type === type && p.chunk === chunk);
+  return point ? point.rate_mb_per_s : NaN;
 }
 
 function diagram(partition: Partition, [method, title]: (typeof METHODS)[number], many: boolean): ChartSpec {
@@ -106,13 +91,12 @@ const KEYS = [
   "sync_ns",
   "decide_ns",
   "decisions",
+  "rate_mb_per_s",
 ] as const;
 
 function patternTable(list: Partition[]): Table {
-  const rows = list.flatMap(({ name, result }) =>
-    result.patterns.map((p) => [name, ...KEYS.map((key) => p[key]), p.time_ns ? (p.bytes * 1e3) / p.time_ns : null]),
-  );
-  return { name: "b_eff_io patterns", columns: ["partition", ...KEYS, "MB/s"], rows };
+  const rows = list.flatMap(({ name, result }) => result.patterns.map((p) => [name, ...KEYS.map((key) => p[key])]));
+  return { name: "b_eff_io patterns", columns: ["partition", ...KEYS], rows };
 }
 
 function diagramFigure(list: Partition[]): HTMLElement {
