@@ -128,6 +128,12 @@ for file in *.out; do
     [[ " ${files[*]} " == *" $file "* ]] || fail "$file is not among those compared"
 done
 
+# Each can be drawn, by calls where 0.1.0 kept no starts.
+for tool in btio madbench; do
+    expect_exit 0 "$PIOLET" analyze $tool apps.out -o "$TMP/apps.svg"
+    expect_in "$TMP/apps.svg" "rate, by calls<"
+done
+
 # A name has one definition, whichever benchmark says it (tests/lint/quantities.sh: in the sources).
 expect_exit 0 "$PIOLET" analyze quantities "${files[@]}" --json "$TMP/json"
 jq -r '.all[] | [.what, .unit, .made] | @tsv' "$TMP/json" | sort -u | cut -f1 | uniq -d >"$TMP/twice"

@@ -17,7 +17,8 @@ bench()
     local name=$1
     shift
     rm -f "$TMP/out"
-    limited "$PIOLET" bench "$name" --on "$DATA" -o "$TMP/out" --progress=never "$@"
+    limited "$PIOLET" bench "$name" --on "$DATA" -o "$TMP/out" --progress=never "$@" || return
+    [ ! -s "$TMP/out" ] || "$PIOLET" analyze "$name" "$TMP/out" -o "$TMP/plot.svg" >"$TMP/drawn" || fail "$name cannot be drawn"
 }
 
 engine()

@@ -64,6 +64,33 @@ static void repetitions_become_their_median(void **state)
     result_free(result);
 }
 
+/* What draws nothing gets a panel for each name of a quantity; what draws keeps its own. */
+static void quantities_are_drawn(void **state)
+{
+    (void)state;
+    static const struct result_axis axis = {.label = "x"};
+    for (int own = 0; own < 2; own++) {
+        struct result *result = result_new("test", NULL);
+        for (int i = 1; i <= 3; i++)
+            result_quantity(result, NULL, &RATE, NULL, i == 1 ? "a" : "b", (struct analysis_estimate){10 * i, i});
+        result_quantity(result, NULL, &TIME, NULL, "b", exact(3));
+        result_begin_panel(result, &axis, &axis, 1, "own");
+        result_begin_series(result, RESULT_POINTS, "s");
+        if (own)
+            result_point(result, 1, 1, NAN, NAN);
+        result_finish(result);
+        assert_int_equal(result->panel_count, own ? 1 : 2);
+        if (!own) {
+            assert_string_equal(result->panels[0].title, "write rate");
+            assert_int_equal(result->panels[0].series_count, 2);
+            assert_string_equal(result->panels[0].series[1].name, "b");
+            assert_true(result->panels[0].series[1].x[0] == 2 && result->panels[0].series[1].y[0] == 25);
+            assert_true(result->panels[1].series[0].x[0] == 2); /* the place of its settings */
+        }
+        result_free(result);
+    }
+}
+
 static void even_and_equal_repetitions(void **state)
 {
     (void)state;
@@ -112,6 +139,7 @@ static void nothing_is_borrowed(void **state)
     result_end_group(result);
     result_begin_panel(result, &axis, &plain, 1, "%s", word);
     result_begin_series(result, RESULT_LINE, "%s", word);
+    result_point(result, 0, 1, NAN, NAN);
     result_quantity(result, NULL, &RATE, word, word, exact(1));
     strcpy(word, "after");
     result_finish(result);
@@ -320,6 +348,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(repetitions_become_their_median),
         cmocka_unit_test(even_and_equal_repetitions),
+        cmocka_unit_test(quantities_are_drawn),
         cmocka_unit_test(values_that_are_none),
         cmocka_unit_test(nothing_is_borrowed),
         cmocka_unit_test(rows_may_end_early),

@@ -109,14 +109,22 @@ static pl_status apps_add_set(struct result *result, const struct analysis_reque
     return PL_OK;
 }
 
-/* Rates of all phases, run after run. */
+static bool apps_is_by_calls(const struct quantity *quantity)
+{
+    return strstr(quantity->what, ", by calls") != NULL;
+}
+
+/* Rates of all phases, run after run; by calls where there are no others (0.1.0). */
 static void apps_draw(struct result *result)
 {
+    bool others = false;
+    for (size_t i = 0; i < result->quantity_count; i++)
+        others |= !apps_is_by_calls(&result->quantities[i]);
     const struct result_axis x = {.label = "phase of a run", .form = RESULT_NUMBER};
     const struct result_axis y = {.label = "rate", .form = RESULT_RATE, .from_zero = true};
     result_begin_panel(result, &x, &y, 1, "Rates of the phases");
     for (size_t i = 0; i < result->quantity_count; i++) {
-        if (strstr(result->quantities[i].what, ", by calls"))
+        if (others && apps_is_by_calls(&result->quantities[i]))
             continue;
         result_begin_series(result, RESULT_POINTS, "%s", result->quantities[i].what);
         result_point(result, (double)(i + 1), result->quantities[i].value, NAN, NAN);

@@ -86,18 +86,25 @@ static void result_clear_panel(struct result_panel *panel)
     result_clear_axis(&panel->y);
 }
 
+void result_clear_panels(struct result *result)
+{
+    for (size_t i = 0; i < result->panel_count; i++)
+        result_clear_panel(&result->panels[i]);
+    free(result->panels);
+    result->panels = NULL;
+    result->panel_count = 0;
+}
+
 void result_free(struct result *result)
 {
     if (!result)
         return;
     result_clear_item(&result->root);
-    for (size_t i = 0; i < result->panel_count; i++)
-        result_clear_panel(&result->panels[i]);
+    result_clear_panels(result);
     for (size_t i = 0; i < result->quantity_count; i++) {
         free(result->quantities[i].what);
         free(result->quantities[i].settings);
     }
-    free(result->panels);
     free(result->quantities);
     free(result->title);
     free(result->csv_key);
@@ -544,6 +551,7 @@ void result_finish(struct result *result)
         free(quantity->settings);
     }
     result->quantity_count = kept;
+    result_chart_quantities(result);
     result->finished = true;
     free(order);
     free(values);

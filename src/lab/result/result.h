@@ -244,7 +244,11 @@ struct result {
     size_t column; /* of the next cell */
 };
 
-/* Joins repetitions and checks that all groups are closed. Before anything is shown; once. */
+/* Joins repetitions, draws quantities where the benchmark drew nothing, and checks that all groups are closed. Before
+ * anything is shown; once. */
 void result_finish(struct result *result);
+void result_clear_panels(struct result *result);
+/* For result_finish(): a panel for each name of a quantity, unless a panel has points. */
+void result_chart_quantities(struct result *result);
 
 #endif

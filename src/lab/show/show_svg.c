@@ -433,6 +433,6 @@ pl_status show_plot(const struct result *result, const char *path, struct pl_err
             for (size_t i = 0; i < result->panels[p].series[s].count; i++)
                 any |= svg_is_drawn(&result->panels[p], &result->panels[p].series[s], i);
     if (!any)
-        return pl_fail(error, PL_E_UNSUPPORTED, "no plot: nothing was measured");
+        return pl_fail(error, PL_E_UNSUPPORTED, "no plot: these results hold no value that could be drawn");
     return plot_to_file(path, svg_draw, (void *)result, error);
 }
