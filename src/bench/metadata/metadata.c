@@ -467,7 +467,7 @@ static void metadata_draw(struct result *result)
     static const char *const names[OPERATIONS] = {"create", "stat", "open", "rename", "readdir", "unlink"};
     const struct result_axis x = {.label = "", .form = RESULT_NUMBER, .names = names, .name_count = OPERATIONS};
     const struct result_axis y = {.label = "operations a second", .form = RESULT_NUMBER, .log = true};
-    result_begin_panel(result, &x, &y, 1, "Metadata");
+    result_begin_panel(result, &x, &y, 1, "Operations on files");
     result_begin_series(result, RESULT_POINTS, "rate");
     for (size_t i = 0; i < result->quantity_count; i++)
         for (int operation = 0; operation < OPERATIONS; operation++)
