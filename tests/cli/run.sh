@@ -245,7 +245,7 @@ expect_exit 0 "$PIOLET" run -n 2 --overwrite --set repeat=1 --resume many.out ma
 expect_exit 2 "$PIOLET" run --resume own.none many.in
 expect_in "$ERR" "own.none"
 
-# ---- resumed on another number of ranks: said, and measured anew ----
+# ---- resumed on another number of ranks: refused; without -n: on as many as it had; without keyword file: said ----
 
 cat >other.in <<'END'
 class Lowlevel
@@ -257,11 +257,16 @@ blocksize 0.01
 collective false
 END
 expect_exit 0 "$PIOLET" run -n 2 other.in -o other.out
+expect_exit 2 "$PIOLET" run -n 3 other.in --resume other.out
+expect_in "$ERR" "ranks: 3, but the run to resume has 2; allowed: the same"
+expect_exit 2 mpirun_n 3 "$PIOLET" run other.in --resume other.out
+expect_in "$ERR" "ranks: 3, but the run to resume has 2; allowed: the same"
+mkdir bare # no iotparams.in here
+(cd bare && expect_exit 2 "$PIOLET" run --resume ../other.out)
+expect_in "$ERR" "--resume '../other.out': give the keyword file of that run again, as in 'run FILE --resume ../other.out'"
 expect_exit 0 "$PIOLET" run other.in --resume other.out
-expect_in "$ERR" "has multiple on 2 ranks of $PIOLET_MPI; here, on 1 of"
-[ "$(grep -c '^end-set' other.out)" = 2 ] || fail "not measured anew on another number of ranks"
 expect_exit 0 "$PIOLET" run -n 2 other.in --resume other.out
-[ "$(grep -c '^end-set' other.out)" = 2 ] || fail "measured again"
+[ "$(grep -c '^end-set' other.out)" = 1 ] || fail "measured again, or on another number of ranks"
 
 # ---- nothing of the user is lost ----
 

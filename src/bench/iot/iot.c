@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum {
     SETS_MAX = 1000000,
@@ -319,9 +320,13 @@ static pl_status iot_take_text(struct lab_job *job, const struct text *text, str
 
 static pl_status iot_check_operands(const struct lab_job *job, struct pl_error *error)
 {
-    return job->all.operand_count <= 1
-               ? PL_OK
-               : pl_fail(error, PL_E_USAGE, "'%s': one keyword file at a time", job->all.operands[1]);
+    if (job->all.operand_count > 1)
+        return pl_fail(error, PL_E_USAGE, "'%s': one keyword file at a time", job->all.operands[1]);
+    if (job->common.resume && job->all.operand_count == 0 && access(iot_path(job), F_OK) != 0)
+        return pl_fail(error, PL_E_USAGE,
+                       "--resume '%s': give the keyword file of that run again, as in 'run FILE --resume %s'",
+                       job->common.resume, job->common.resume);
+    return PL_OK;
 }
 
 /* Before anything is started, so that a mistake is one message and no launcher's besides. */

@@ -260,6 +260,29 @@ static pl_status lab_take_inputs(struct lab_job *job, const struct blockfile_blo
     return PL_OK;
 }
 
+/* Where heads hold no options: the ranks of the last block, unless -n asks for those of another one. */
+static pl_status lab_take_ranks(struct lab_job *job, const struct blockfile *file, const struct blockfile_block *last,
+                                struct pl_error *error)
+{
+    const char *ranks = blockfile_fact_of(last, "nprocs");
+    if (!ranks)
+        return PL_OK;
+    if (options_source(&job->all, "ranks") == OPTION_FROM_DEFAULT)
+        return options_set(&job->all, "ranks", ranks, OPTION_FROM_RESULTS, error);
+    for (size_t i = 0; i < job->common.ranks.count; i++) {
+        const long long asked = (long long)job->common.ranks.values[i];
+        bool known = false;
+        for (size_t b = 0; b < file->block_count; b++) {
+            const char *there = blockfile_fact_of(&file->blocks[b], "nprocs");
+            known |= lab_is_own_class(job->bench, &file->blocks[b]) && there && strtoll(there, NULL, 10) == asked;
+        }
+        if (!known)
+            return pl_fail(error, PL_E_USAGE, "ranks: %lld, but the run to resume has %s; allowed: the same", asked,
+                           ranks);
+    }
+    return PL_OK;
+}
+
 /* A resumed run is asked for what the interrupted one was. */
 static pl_status lab_job_resume(struct lab_job *job, struct pl_error *error)
 {
@@ -270,8 +293,9 @@ static pl_status lab_job_resume(struct lab_job *job, struct pl_error *error)
     if (blockfile_open(path, &file, error) != PL_OK)
         return error->status;
     const struct blockfile_block *last = lab_last_block(job->bench, &file);
-    pl_status status = last ? job->bench->takes & BENCH_OWN_INPUTS ? PL_OK : lab_take_inputs(job, last, error)
-                            : pl_fail(error, PL_E_INPUT, "'%s' holds no results of %s", path, job->bench->name);
+    pl_status status = !last ? pl_fail(error, PL_E_INPUT, "'%s' holds no results of %s", path, job->bench->name)
+                       : job->bench->takes & BENCH_OWN_INPUTS ? lab_take_ranks(job, &file, last, error)
+                                                              : lab_take_inputs(job, last, error);
     if (status == PL_OK && (job->bench->takes & BENCH_ON_MANY) == BENCH_ON_MANY && job->common.on.count == 0)
         status = lab_take_places(job, &file, last, error);
     if (last)
