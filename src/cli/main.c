@@ -32,7 +32,7 @@ static bool asks_for_help(const struct cli_verb *verb, int argc, char **argv)
 }
 
 /* Outputs that no verb committed go; and what was printed may not have arrived: on a full disk, say. */
-static int finish(const struct cli_verb *verb, int status)
+static int main_finish(const struct cli_verb *verb, int status)
 {
     output_discard();
     const int cause = output_stream_errno(stdout);
@@ -73,10 +73,10 @@ int main(int argc, char **argv)
         interrupt_be_silent();
     char *alone[] = {(char *)"help", NULL};
     if (argc < 2)
-        return finish(verb, cli_run_verb(verb, 1, alone));
+        return main_finish(verb, cli_run_verb(verb, 1, alone));
     if (asks_for_help(verb, argc - 1, argv + 1)) {
         cli_print_help(verb);
-        return finish(verb, CLI_OK);
+        return main_finish(verb, CLI_OK);
     }
-    return finish(verb, cli_run_verb(verb, argc - 1, argv + 1));
+    return main_finish(verb, cli_run_verb(verb, argc - 1, argv + 1));
 }
