@@ -457,7 +457,7 @@ static int cli_bench_list(void *target, const struct cli_line *line)
     if (values->json)
         cli_bench_put_json();
     for (const struct bench *const *bench = BENCHES; *bench && !values->json; bench++)
-        printf("  %-10s %s\n", (*bench)->name, (*bench)->summary);
+        cli_print_row((*bench)->name, (*bench)->summary);
     return CLI_OK;
 }
 
@@ -465,8 +465,8 @@ const struct cli_verb cli_verb_bench = {
     .name = "bench",
     .summary = "list the benchmarks, or run one",
     .synopsis = "[--json | NAME [OPTION]...]",
-    .details = "Every benchmark is a verb, too: 'piolet bench peak' and 'piolet peak' do\n"
-               "the same.",
+    .details = "'piolet bench peak' and 'piolet peak' do the same, as all benchmarks but trace\n"
+               "and predict, whose names are verbs of their own.",
     .rows = ROWS,
     .operands = cli_bench_names,
     .values_size = sizeof(struct bench_values),

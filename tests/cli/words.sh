@@ -3,7 +3,7 @@
 # do not get in each other's way.
 # proves: IOT-7 PHASE-13
 # It would fail if a benchmark took another word alone, if a former spelling were refused, if two exports went to standard
-# output, or if results that go to /dev/null could not be shown and exported.
+# output, if results that go to /dev/null could not be shown and exported, or if a mistyped word got no suggestion.
 # timeout: 120
 source "$(dirname "$0")/../lib.sh"
 cd "$TMP"
@@ -40,3 +40,13 @@ expect_in m.csv ",t,ns,"
 expect_in m.svg "</svg>"
 [ -c /dev/null ] || fail "/dev/null is gone"
 [ -z "$(find . -name 'piolet-results-*')" ] || fail "a temporary file was left behind"
+
+# Mistyped words, and lists that fit a terminal.
+expect_exit 2 "$PIOLET" --hlep
+expect_in "$ERR" "did you mean '--help'?"
+expect_exit 2 "$PIOLET" bench metdata --help
+expect_in "$ERR" "did you mean 'metadata'?"
+for list in help bench; do
+    expect_exit 0 "$PIOLET" $list
+    [ -z "$(awk 'length > 79' "$OUT")" ] || fail "piolet $list: lines longer than 79 columns"
+done
