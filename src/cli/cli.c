@@ -106,6 +106,13 @@ static void complain_of(const struct cli_verb *verb, const char *format, va_list
     fputc('\n', stderr);
 }
 
+void cli_print_row(const char *name, const char *summary)
+{
+    enum { COLUMN = 13 };
+    printf("  %-10s ", name);
+    text_print_wrapped(stdout, summary, COLUMN, COLUMN);
+}
+
 void cli_complain(const struct cli_verb *verb, const char *format, ...)
 {
     va_list args;

@@ -74,6 +74,8 @@ void cli_complete(enum cli_shell shell, FILE *stream);
 
 /* "piolet VERB: message" on stderr, with a pointer to --help when the command line itself was wrong. */
 int cli_usage_error(const struct cli_verb *verb, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* "  name       summary" of a list, wrapped at 79 columns. */
+void cli_print_row(const char *name, const char *summary);
 void cli_complain(const struct cli_verb *verb, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 #endif

@@ -324,8 +324,6 @@ static int analyze_check(const struct analyze_command *command, const struct opt
         return CLI_USAGE;
     if (values->request.from > values->request.to)
         return cli_usage_error(verb, "--from lies behind --to");
-    if (analyze_is_standard(values->json) && analyze_is_standard(values->csv))
-        return cli_usage_error(verb, "--json and --csv cannot both go to standard output");
     if (exports && values->format == ANALYZE_NO_FORMAT)
         return cli_usage_error(verb, "export needs --format json or --format csv");
     if (exports && (values->json || values->csv))

@@ -15,10 +15,12 @@
 #include "lab/show/show.h"
 #include "mpi/job.h"
 
+#include <errno.h>
 #include <mpi.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 /* One command line of one benchmark, on this process. */
 struct cli_bench {
@@ -205,15 +207,50 @@ static size_t cli_bench_count_blocks(const char *output)
 
 /* ---- the run ---- */
 
+/* Results that go to a device, as /dev/null, cannot be read back for tables and exports: they are kept in a temporary
+ * folder meanwhile. "": no such thing. On rank 0, the only one that writes. */
+struct cli_bench_aside {
+    char folder[256], file[280];
+};
+
+static pl_status cli_bench_put_aside(struct cli_bench *bench, struct cli_bench_aside *aside, struct pl_error *error)
+{
+    const char *output = bench->job.common.output, *temporary = getenv("TMPDIR");
+    struct stat info;
+    if (stat(output, &info) != 0 || !S_ISCHR(info.st_mode))
+        return PL_OK;
+    snprintf(aside->folder, sizeof aside->folder, "%.200s/piolet-results-XXXXXX",
+             temporary && *temporary ? temporary : "/tmp");
+    if (!interrupt_mkdtemp(aside->folder))
+        return pl_fail_errno(error, errno, "making a folder for results that go to '%s'", output);
+    snprintf(aside->file, sizeof aside->file, "%s/results", aside->folder);
+    bench->job.common.output = aside->file;
+    return PL_OK;
+}
+
+static void cli_bench_end_aside(const struct cli_bench_aside *aside)
+{
+    if (!aside->file[0])
+        return;
+    unlink(aside->file);
+    if (rmdir(aside->folder) == 0)
+        interrupt_keep(aside->folder);
+}
+
 static int cli_bench_measure_coll(struct cli_bench *bench)
 {
     const char *output = bench->job.common.output;
+    struct cli_bench_aside aside = {.folder = ""};
+    struct coll_verdict verdict;
     struct lab_run run;
     struct pl_error error;
     int rank;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     const size_t before = rank == 0 ? cli_bench_count_blocks(output) : 0;
-    pl_status status = lab_run_coll(&run, MPI_COMM_WORLD, &bench->job, cli_bench_complain, &error);
+    pl_status status = rank == 0 ? cli_bench_put_aside(bench, &aside, &error) : PL_OK;
+    if (coll_agree_coll(MPI_COMM_WORLD, status, &error, &verdict) != PL_OK)
+        return rank == 0 ? cli_bench_refuse(bench, &error) : CLI_USAGE;
+    status = lab_run_coll(&run, MPI_COMM_WORLD, &bench->job, cli_bench_complain, &error);
     if (rank == 0 && status == PL_OK && run.failed)
         cli_complain(bench->verb, "%lld set%s failed; the results say why", (long long)run.failed,
                      run.failed == 1 ? "" : "s");
@@ -223,6 +260,8 @@ static int cli_bench_measure_coll(struct cli_bench *bench)
         cli_complain(bench->verb, "%s", error.text);
     else if (rank == 0 && lab_stdout_is_free(&bench->job.common))
         printf("\nresults: %s\n", output);
+    cli_bench_end_aside(&aside);
+    bench->job.common.output = output;
     if (status == PL_E_USAGE) /* nothing was run */
         return CLI_USAGE;
     return status == PL_OK && run.failed == 0 ? CLI_OK : CLI_FAILED;
@@ -418,7 +457,7 @@ static int cli_bench_list(void *target, const struct cli_line *line)
     if (values->json)
         cli_bench_put_json();
     for (const struct bench *const *bench = BENCHES; *bench && !values->json; bench++)
-        printf("  %-10s %s\n", (*bench)->name, (*bench)->summary);
+        cli_print_row((*bench)->name, (*bench)->summary);
     return CLI_OK;
 }
 
@@ -426,8 +465,8 @@ const struct cli_verb cli_verb_bench = {
     .name = "bench",
     .summary = "list the benchmarks, or run one",
     .synopsis = "[--json | NAME [OPTION]...]",
-    .details = "Every benchmark is a verb, too: 'piolet bench peak' and 'piolet peak' do\n"
-               "the same.",
+    .details = "'piolet bench peak' and 'piolet peak' do the same, as all benchmarks but trace\n"
+               "and predict, whose names are verbs of their own.",
     .rows = ROWS,
     .operands = cli_bench_names,
     .values_size = sizeof(struct bench_values),

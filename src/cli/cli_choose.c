@@ -54,7 +54,9 @@ static const struct option_row ROWS[] = {
      .help = "hints for MPI-IO: name=value, several separated by ';', or a file of such lines; 'none' stands for no "
              "hints; may be repeated"},
     {CLI_LAUNCH_RANKS, AT(ranks), .help = "ranks of the replay; by default as many as the model has"},
-    {.name = "rounds",
+    {.name = "repeat",
+     .aliases = "rounds",
+     .letter = 'r',
      .type = OPTION_INT,
      .initial = "3",
      .min = 1,
@@ -86,7 +88,7 @@ static bool choose_has_separator(int argc, char **argv)
 /* Options that only make sense with --on, and the other way round. */
 static int choose_check(struct choose_request *request, const struct options *options, bool separator)
 {
-    static const char *const of_replays[] = {"mpiio", "hints", "ranks", "rounds", "keep-results", "dry-run"};
+    static const char *const of_replays[] = {"mpiio", "hints", "ranks", "repeat", "keep-results", "dry-run"};
     const struct cli_verb *const verb = &cli_verb_choose;
     if (options->operand_count == 0)
         return cli_usage_error(verb, "which MODEL? (a file that 'piolet model' wrote)");

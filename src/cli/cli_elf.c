@@ -14,13 +14,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* A file in memory. Its tables are never trusted: part() tells whether they lie inside, and straight. */
+/* A file in memory. Its tables are never trusted: elf_part() tells whether they lie inside, and straight. */
 struct image {
     const char *bytes;
     size_t size;
 };
 
-static const void *part(const struct image *image, uint64_t offset, uint64_t size)
+static const void *elf_part(const struct image *image, uint64_t offset, uint64_t size)
 {
     const bool inside = offset <= image->size && size <= image->size - offset;
     return inside && offset % sizeof(uint64_t) == 0 ? image->bytes + offset : NULL;
@@ -36,7 +36,7 @@ static const char *text_at(const struct image *image, uint64_t offset)
 
 static const Elf64_Ehdr *header_of(const struct image *image)
 {
-    const Elf64_Ehdr *header = part(image, 0, sizeof *header);
+    const Elf64_Ehdr *header = elf_part(image, 0, sizeof *header);
     if (!header || memcmp(header->e_ident, ELFMAG, SELFMAG) != 0 || header->e_ident[EI_CLASS] != ELFCLASS64)
         return NULL;
     return header->e_phentsize == sizeof(Elf64_Phdr) ? header : NULL;
@@ -45,16 +45,17 @@ static const Elf64_Ehdr *header_of(const struct image *image)
 /* The dynamic linker that the program asks for; NULL: none. */
 static const char *interpreter_of(const struct image *image, const Elf64_Ehdr *header)
 {
-    const Elf64_Phdr *segments = part(image, header->e_phoff, (uint64_t)header->e_phnum * sizeof *segments);
+    const Elf64_Phdr *segments = elf_part(image, header->e_phoff, (uint64_t)header->e_phnum * sizeof *segments);
     for (int i = 0; segments && i < header->e_phnum; i++)
         if (segments[i].p_type == PT_INTERP)
             return text_at(image, segments[i].p_offset);
     return NULL;
 }
 
-static bool defines(const struct image *image, const Elf64_Shdr *symbols, const Elf64_Shdr *strings, const char *name)
+static bool elf_defines(const struct image *image, const Elf64_Shdr *symbols, const Elf64_Shdr *strings,
+                        const char *name)
 {
-    const Elf64_Sym *symbol = part(image, symbols->sh_offset, symbols->sh_size);
+    const Elf64_Sym *symbol = elf_part(image, symbols->sh_offset, symbols->sh_size);
     for (uint64_t i = 0; symbol && i < symbols->sh_size / sizeof *symbol; i++) {
         if (symbol[i].st_shndx == SHN_UNDEF)
             continue;
@@ -67,11 +68,11 @@ static bool defines(const struct image *image, const Elf64_Shdr *symbols, const 
 
 static bool has_mpi_inside(const struct image *image, const Elf64_Ehdr *header)
 {
-    const Elf64_Shdr *sections = part(image, header->e_shoff, (uint64_t)header->e_shnum * sizeof *sections);
+    const Elf64_Shdr *sections = elf_part(image, header->e_shoff, (uint64_t)header->e_shnum * sizeof *sections);
     for (int i = 0; sections && header->e_shentsize == sizeof *sections && i < header->e_shnum; i++)
         if ((sections[i].sh_type == SHT_SYMTAB || sections[i].sh_type == SHT_DYNSYM) &&
             sections[i].sh_link < header->e_shnum &&
-            defines(image, &sections[i], &sections[sections[i].sh_link], "PMPI_Init"))
+            elf_defines(image, &sections[i], &sections[sections[i].sh_link], "PMPI_Init"))
             return true;
     return false;
 }

@@ -111,9 +111,9 @@ static void help_print_verbs(void)
     printf("Usage: piolet VERB [OPTION]... [ARGUMENT]...\n"
            "A parallel I/O laboratory: measures, explains and speeds up parallel I/O.\n\nVerbs:\n");
     for (const struct cli_verb *const *verb = cli_verbs(); *verb; verb++)
-        printf("  %-10s %s\n", (*verb)->name, (*verb)->summary);
+        cli_print_row((*verb)->name, (*verb)->summary);
     printf("\n'piolet VERB --help' tells a verb's options, 'piolet --version' the version.\n"
-           "Exit status: 0 all well, 1 something failed, 2 wrong command line or input, 130 Ctrl-C.\n");
+           "Exit status: 0 all well, 1 something failed, 2 wrong command line or input,\n130 Ctrl-C.\n");
 }
 
 /* Also 'bench-NAME': benchmarks that share their name with a verb have a page of that name. */

@@ -35,7 +35,7 @@ struct command {
     int count;
 };
 
-static void add(struct command *command, const char *word)
+static void launch_add(struct command *command, const char *word)
 {
     if (command->count < ARGS_MAX - 1)
         command->words[command->count++] = (char *)word;
@@ -48,37 +48,37 @@ static void add_yield(struct command *command, const struct cli_verb *verb)
     static char library[PATH_MAX], list[CLI_PRELOAD_MAX];
     if (!cli_target_library(yield[0], library) || !cli_target_preload(verb, yield, list))
         return;
-    add(command, "-genv");
-    add(command, "LD_PRELOAD");
-    add(command, list);
+    launch_add(command, "-genv");
+    launch_add(command, "LD_PRELOAD");
+    launch_add(command, list);
 }
 
 static void make_command(struct command *command, const struct cli_verb *verb, const char *ranks, bool crowded)
 {
     if (getenv("SLURM_JOB_ID")) {
-        add(command, "srun");
-        add(command, "-n");
-        add(command, ranks);
+        launch_add(command, "srun");
+        launch_add(command, "-n");
+        launch_add(command, ranks);
         return;
     }
-    add(command, PIOLET_MPIEXEC);
+    launch_add(command, PIOLET_MPIEXEC);
     if (strcmp(PIOLET_MPI_NAME, "mpich") == 0) {
         if (crowded)
             add_yield(command, verb);
     } else {
         if (geteuid() == 0)
-            add(command, "--allow-run-as-root");
+            launch_add(command, "--allow-run-as-root");
         if (crowded) {
-            add(command, "--oversubscribe");
-            add(command, "--bind-to");
-            add(command, "none");
-            add(command, "--mca");
-            add(command, "mpi_yield_when_idle");
-            add(command, "1");
+            launch_add(command, "--oversubscribe");
+            launch_add(command, "--bind-to");
+            launch_add(command, "none");
+            launch_add(command, "--mca");
+            launch_add(command, "mpi_yield_when_idle");
+            launch_add(command, "1");
         }
     }
-    add(command, "-n");
-    add(command, ranks);
+    launch_add(command, "-n");
+    launch_add(command, ranks);
 }
 
 /* ---- the launcher ---- */

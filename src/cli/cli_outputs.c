@@ -6,6 +6,7 @@
 
 #include <dirent.h>
 #include <stddef.h>
+#include <string.h>
 
 static pl_status outputs_check_results(const struct cli_outputs *outputs, struct pl_error *error)
 {
@@ -25,6 +26,8 @@ pl_status cli_outputs_check(const struct cli_outputs *outputs, struct pl_error *
     const struct {
         const char *option, *path;
     } files[] = {{"--json", outputs->json}, {"--csv", outputs->csv}, {"--plot", outputs->plot}};
+    if (outputs->json && outputs->csv && strcmp(outputs->json, "-") == 0 && strcmp(outputs->csv, "-") == 0)
+        return pl_fail(error, PL_E_USAGE, "--json and --csv cannot both go to standard output");
     if (outputs->test_file)
         output_reserve(outputs->test_file, "the test file will be");
     if (outputs->results && outputs_check_results(outputs, error) != PL_OK)

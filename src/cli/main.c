@@ -2,6 +2,7 @@
 #include "base/interrupt.h"
 #include "base/output.h"
 #include "base/process.h"
+#include "base/variables.h"
 #include "cli/cli.h"
 #include "cli/cli_screen.h"
 #include "mpi/launcher.h"
@@ -32,7 +33,7 @@ static bool asks_for_help(const struct cli_verb *verb, int argc, char **argv)
 }
 
 /* Outputs that no verb committed go; and what was printed may not have arrived: on a full disk, say. */
-static int finish(const struct cli_verb *verb, int status)
+static int main_finish(const struct cli_verb *verb, int status)
 {
     output_discard();
     const int cause = output_stream_errno(stdout);
@@ -54,7 +55,8 @@ int main(int argc, char **argv)
         name = "help";
     const struct cli_verb *verb = cli_verb_find(name);
     if (!verb) {
-        const char *near = cli_verb_nearest(name);
+        static const char *const options[] = {"--help", "--version", NULL};
+        const char *near = name[0] == '-' ? variables_nearest(name, options) : cli_verb_nearest(name);
         fprintf(stderr, "piolet: '%s' is not a verb of piolet; %s%s%s'piolet help' lists them\n", name,
                 near ? "did you mean '" : "", near ? near : "", near ? "'? " : "");
         return CLI_USAGE;
@@ -66,6 +68,8 @@ int main(int argc, char **argv)
         argv++;
         argc--;
     }
+    if (strcmp(name, "bench") == 0 && argc > 2 && argv[2][0] != '-' && !bench)
+        argc = 3; /* no benchmark: its options mean nothing */
     static char program[64];
     snprintf(program, sizeof program, "piolet %s", name);
     interrupt_start(program);
@@ -73,10 +77,10 @@ int main(int argc, char **argv)
         interrupt_be_silent();
     char *alone[] = {(char *)"help", NULL};
     if (argc < 2)
-        return finish(verb, cli_run_verb(verb, 1, alone));
+        return main_finish(verb, cli_run_verb(verb, 1, alone));
     if (asks_for_help(verb, argc - 1, argv + 1)) {
         cli_print_help(verb);
-        return finish(verb, CLI_OK);
+        return main_finish(verb, CLI_OK);
     }
-    return finish(verb, cli_run_verb(verb, argc - 1, argv + 1));
+    return main_finish(verb, cli_run_verb(verb, argc - 1, argv + 1));
 }

@@ -27,8 +27,6 @@ int predict_shell_check(const struct cli_verb *verb, const struct predict_output
     struct pl_error error;
     if (outputs->output && strcmp(outputs->output, "-") == 0)
         return cli_usage_error(verb, "-o: results are appended to a file, not to standard output");
-    if (outputs->json && outputs->csv && strcmp(outputs->json, "-") == 0 && strcmp(outputs->csv, "-") == 0)
-        return cli_usage_error(verb, "--json and --csv cannot both go to standard output");
     const struct cli_outputs files = {
         .results = outputs->output, .of_others = true, .json = outputs->json, .csv = outputs->csv};
     if (cli_outputs_check(&files, &error) != PL_OK)

@@ -70,9 +70,9 @@ static const struct survey_step STEPS[] = {
      "collective I/O: ours and the system's",
      SURVEY_STRATEGIES,
      "piobench",
-     {"-n {n} -f {work}/piobench.dat -d CYCLIC -a naive,system,auto -b 4k -s 2m --max-trials 3 -o {out}/strategies.out",
+     {"-n {n} -f {work}/piobench.dat -d CYCLIC -a naive,system,auto -b 4k -s 2m --max-repeat 3 -o {out}/strategies.out",
       "-n {n} -f {work}/piobench.dat -d CYCLIC -d BLOCK,BLOCK,BLOCK -a naive,system,auto,cbx -b 256,4k,64k -s 4m "
-      "--max-trials 3 -o {out}/strategies.out",
+      "--max-repeat 3 -o {out}/strategies.out",
       "-n {n} -f {work}/piobench.dat -o {out}/strategies.out"},
      {0.5, 2, 1800},
      NULL},

@@ -18,7 +18,7 @@ refused "--collective: 'maybe'; allowed: no, yes" contiguous --collective maybe
 refused "--contestants: 'romio' is none; allowed: posix, system," contiguous -c romio
 refused "'ranges-99' is none" access-range -c ranges-99
 refused "stands there twice" contiguous -c posix,posix
-refused "--reps: '0'; allowed: a whole number from 1 to 1000" contiguous --reps 0
+refused "--repeat: '0'; allowed: a whole number from 1 to 1000" contiguous --reps 0
 refused "do not fit into a block of 4096" access-range -n 1 --block 4k --sub-blocks 2
 refused "no whole number of blocks" discontiguous -n 1 --region 1000
 refused "give 2 ranks no piece of 4096 bytes" random -n 2 --record 4k --file-size 8k

@@ -14,7 +14,7 @@ refused "allowed: naive without hints" -a naive:cb_nodes=1
 refused "--blocks: '12'; allowed: multiples of 8" -b 12
 refused "--distribution: distribution 'BLOK'" -d BLOK
 refused "--width: '0%'; allowed:" --width 0%
-refused "--max-trials: 3 is less than --trials, 5" --trials 5 --max-trials 3
+refused "--max-repeat: 3 is less than --repeat, 5" --trials 5 --max-trials 3
 refused "--ops: 'append'; allowed: write, read" --ops append
 refused "multipartition needs a square number of processes" -n 2 -d multipartition
 refused "it is only read, never written" -n 2 -d broadcast --ops write

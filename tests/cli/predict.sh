@@ -256,7 +256,7 @@ done <<'END'
 2|--on 'file': this is not a directory|choose app.model --on place --on file
 2|bad.hints:1: a hint is a line name=value or name value|choose app.model --on place --hints bad.hints
 2|--mpiio: 'romio'; allowed: system, piolet|choose app.model --on place --mpiio system,romio
-2|--rounds: '0'; allowed: a whole number from 1 to 1000|choose app.model --on place --rounds 0
+2|--repeat: '0'; allowed: a whole number from 1 to 1000|choose app.model --on place --rounds 0
 2|--keep-results '.': this is not an empty directory|choose app.model --on place --keep-results .
 END
 

@@ -14,7 +14,7 @@ on_exit rm -rf "$shm"
 # Open MPI's jobs on one node disturb each other when their files have the same name.
 sed -n 's/^    \(piolet .*\)$/\1/p' "$SOURCE/docs/worked-example.md" |
     sed -e "s| --on places/throttled||; s| /dev/shm/data| $shm/data|; s|/dev/shm |$shm |; s|here/data|here/data$$|" \
-        -e 's|--repeat 3|--repeat 2|; s|--rounds 5|--rounds 2|; s|madbench|& --pixels 160|' >commands
+        -e 's|--repeat 3|--repeat 2|; s|--repeat 5|--repeat 2|; s|madbench|& --pixels 160|' >commands
 [ "$(wc -l <commands)" -eq 10 ] || fail "the document has other commands: $(cat commands)"
 while IFS= read -r command; do
     case $command in

@@ -243,7 +243,7 @@ static void test_refusals(void **state)
     expect_refused("contiguous", "size", ",", "--size: ','");
     expect_refused("contiguous", "ops", "rewrite", "--ops: 'rewrite'; allowed: write, read");
     expect_refused("contiguous", "ranks", "0", "--ranks: '0'; allowed: whole numbers from 1 to 1000000");
-    expect_refused("contiguous", "reps", "0", "--reps: '0'; allowed: a whole number from 1 to 1000");
+    expect_refused("contiguous", "reps", "0", "--repeat: '0'; allowed: a whole number from 1 to 1000");
     expect_refused("contiguous", "contestants", "romio", "'romio' is none; allowed: posix");
     expect_refused("contiguous", "contestants", "ranges-65", "'ranges-65' is none");
     expect_refused("contiguous", "contestants", "posix,posix", "stands there twice");

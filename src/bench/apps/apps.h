@@ -27,6 +27,7 @@ struct apps_options {
      OPTION_AT(owner, apps.given_file),                                                                                \
      .help = "the test file, in the directory of --on where that is given"},                                           \
         {.name = "repeat",                                                                                             \
+         .letter = 'r',                                                                                                \
          .type = OPTION_INT,                                                                                           \
          .initial = "1",                                                                                               \
          .min = 1,                                                                                                     \

@@ -348,7 +348,6 @@ enum { PIXELS_MAX = 1000000, BINS_MAX = 100000, MOD_MAX = 1000000, BLOCK_MAX = 1
 #define AT(member) OPTION_AT(struct madbench_bench, member)
 static const struct option_row MADBENCH_ROWS[] = {
     {.name = "pixels",
-     .letter = 'p',
      .type = OPTION_INT,
      .initial = "640",
      .min = 1,

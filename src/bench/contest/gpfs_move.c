@@ -116,6 +116,9 @@ bool gpfs_each_piece(const struct contest_place *place,
 
 void gpfs_ask(const struct contest_trial *trial, struct lab_hints *hints)
 {
+    const struct lab_hints *all = &trial->place->contest->hints;
+    for (size_t i = 0; i < all->count; i++)
+        contest_hint(hints, all->list[i].key, "%s", all->list[i].value);
     if (trial->contestant->access != CONTEST_ENGINE)
         return;
     contest_hint(hints, "IBM_largeblock_io", "%s", trial->contestant->largeblock ? "true" : "false");

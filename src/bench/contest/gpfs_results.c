@@ -268,7 +268,11 @@ static void gpfs_row_title(const struct contest_points *list, const struct conte
 
 /* ---- the whole ---- */
 
-static const char *const CONDITIONS[] = {"file", "on", NULL};
+static const char *const CONDITIONS[] = {"file", "on", "hint hints", NULL};
+
+#define MADE "bytes moved / time of the job, from barrier to barrier; maximum or mean of the repetitions"
+static const struct quantity_kind RATES[] = {{"write rate of the job", "MB/s", MADE, false},
+                                             {"read rate of the job", "MB/s", MADE, false}};
 
 #define MADE "bytes moved / time of the job, from barrier to barrier; maximum or mean of the repetitions"
 static const struct quantity_kind RATES[] = {{"write rate of the job", "MB/s", MADE, false},

@@ -151,14 +151,17 @@ static const struct option_row ROWS[] = {
      .max = RANKS_MAX,
      AT(groups),
      .help = "group sizes to try with node_grouping"},
-    {.name = "trials",
+    {.name = "repeat",
+     .aliases = "trials",
+     .letter = 'r',
      .type = OPTION_INT,
      .min = 1,
      .max = 200,
      AT(contest.rule.trials),
      .initial = "3",
      .help = "trials of each algorithm at least"},
-    {.name = "max-trials",
+    {.name = "max-repeat",
+     .aliases = "max-trials",
      .type = OPTION_INT,
      .min = 1,
      .max = 200,
@@ -172,7 +175,7 @@ static const struct option_row ROWS[] = {
      AT(contest.rule.width),
      .initial = "5%",
      .help = "go on until the half width of the 90 % interval is below this part of the mean",
-     .more = "Between --trials and --max-trials an algorithm is measured again until it is."},
+     .more = "Between --repeat and --max-repeat an algorithm is measured again until it is."},
     {.name = "sync",
      .type = OPTION_FLAG,
      AT(contest.sync),
@@ -398,10 +401,10 @@ static pl_status piobench_check_mpis(struct lab_job *job, struct pl_error *error
 static pl_status piobench_check_rule(const struct contest_rule *rule, struct pl_error *error)
 {
     if (rule->max_trials < rule->trials)
-        return pl_fail(error, PL_E_USAGE, "--max-trials: %lld is less than --trials, %lld", (long long)rule->max_trials,
+        return pl_fail(error, PL_E_USAGE, "--max-repeat: %lld is less than --repeat, %lld", (long long)rule->max_trials,
                        (long long)rule->trials);
     if (rule->trials < 2 && rule->max_trials > rule->trials)
-        return pl_fail(error, PL_E_USAGE, "--trials: 1 gives no interval; allowed: 2 and more, or --max-trials 1 too");
+        return pl_fail(error, PL_E_USAGE, "--repeat: 1 gives no interval; allowed: 2 and more, or --max-repeat 1 too");
     return PL_OK;
 }
 

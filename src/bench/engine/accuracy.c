@@ -86,7 +86,9 @@ static const struct option_row ACCURACY_ROWS[] = {
      AT(hints),
      .help = "further configurations, each with hints as 'cb_nodes=1 cb_buffer_size=1048576' (by ROMIO_HINTS, which "
              "ROMIO and the engine read)"},
-    {.name = "rounds",
+    {.name = "repeat",
+     .aliases = "rounds",
+     .letter = 'r',
      .type = OPTION_INT,
      .initial = "20",
      .min = 1,

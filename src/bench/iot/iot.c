@@ -74,8 +74,25 @@ static pl_status iot_check_override(void *target, const struct option_row *row, 
     return PL_OK;
 }
 
+/* What other benchmarks take as options stands in the keyword file here. */
+static pl_status iot_is_keyword(void *target, const struct option_row *row, const char *value, struct pl_error *error)
+{
+    (void)target;
+    return strcmp(row->name, "on") == 0
+               ? pl_fail(error, PL_E_USAGE, "the keyword 'filename' says where; allowed: --set filename=%s/FILE", value)
+               : pl_fail(error, PL_E_USAGE, "keywords name hints; allowed: --set hint.NAME=VALUE, one for each");
+}
+
 #define AT(member) OPTION_AT(struct iot_options, member)
 static const struct option_row ROWS[] = {
+    {.name = "on",
+     .aliases = "path",
+     .letter = 'p',
+     .type = OPTION_CALL,
+     .flags = OPTION_QUIET,
+     .help = "",
+     .set = iot_is_keyword},
+    {.name = "hints", .aliases = "hint", .type = OPTION_CALL, .flags = OPTION_QUIET, .help = "", .set = iot_is_keyword},
     {.name = "set",
      .letter = 's',
      .type = OPTION_EACH,

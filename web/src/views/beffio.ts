@@ -95,9 +95,7 @@ const KEYS = [
 ] as const;
 
 function patternTable(list: Partition[]): Table {
-  const rows = list.flatMap(({ name, result }) =>
-    result.patterns.map((p) => [name, ...KEYS.map((key) => p[key])]),
-  );
+  const rows = list.flatMap(({ name, result }) => result.patterns.map((p) => [name, ...KEYS.map((key) => p[key])]));
   return { name: "b_eff_io patterns", columns: ["partition", ...KEYS], rows };
 }
 
