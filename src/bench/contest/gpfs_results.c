@@ -274,10 +274,6 @@ static const char *const CONDITIONS[] = {"file", "on", "hint hints", NULL};
 static const struct quantity_kind RATES[] = {{"write rate of the job", "MB/s", MADE, false},
                                              {"read rate of the job", "MB/s", MADE, false}};
 
-#define MADE "bytes moved / time of the job, from barrier to barrier; maximum or mean of the repetitions"
-static const struct quantity_kind RATES[] = {{"write rate of the job", "MB/s", MADE, false},
-                                             {"read rate of the job", "MB/s", MADE, false}};
-
 const struct contest_kind GPFS_KIND = {
     .name = "gpfs",
     .class_name = CLASS,

@@ -170,21 +170,6 @@ pl_status iot_rate_of_set(const struct analysis_chosen *chosen, enum iot_rate ra
     return status;
 }
 
-pl_status iot_rate_of_set(const struct analysis_chosen *chosen, enum iot_rate rate, struct result_rate *ret_rate,
-                          struct pl_error *error)
-{
-    const struct analysis_request all = {.to = INT64_MAX};
-    struct analysis_rows rows;
-    *ret_rate = (struct result_rate){NO_RATE, NO_RATE, true};
-    if (chosen->set->error_count)
-        return PL_OK;
-    if (analysis_rows_build(&all, chosen, &rows, error) != PL_OK)
-        return error->status;
-    const pl_status status = iot_rate_in_file(&all, rate, chosen, &rows, ret_rate, error);
-    analysis_rows_clear(&rows);
-    return status;
-}
-
 /* ---- the table ---- */
 
 static const struct result_column COLUMNS[] = {
