@@ -1,5 +1,6 @@
 #include "engine/peers/peers.h"
 
+#include "base/limits.h"
 #include "engine/error/error.h"
 #include "engine/mem.h"
 #include "engine/ring/ring.h"
@@ -153,12 +154,14 @@ static pl_status kit_new_coll(struct peers *peers, int place, struct peers_kit *
     return PL_OK;
 }
 
-/* What a rank says of a place for a kit; the least of all ranks holds. */
+/* What a rank says of itself and of each place for a kit; the least of all ranks holds. Address space that is limited
+ * is the program's: nothing is kept of it. */
+enum { SELF_ODD = -2, SELF_LIMITED, SELF_USUAL };
 enum { PLACE_TAKEN = -2, PLACE_TOO_LARGE, PLACE_FREE };
 
 void peers_bring(const struct peers *peers, int64_t values[PEERS_VALUES])
 {
-    values[0] = comm_is_odd() ? -1 : 0;
+    values[0] = comm_is_odd() ? SELF_ODD : address_space_left() != UINT64_MAX ? SELF_LIMITED : SELF_USUAL;
     pthread_mutex_lock(&lock);
     for (int i = 0; i < PEERS_KEPT; i++) {
         const struct peers_kit *kit = peers->kits[i];
@@ -218,10 +221,9 @@ pl_status peers_take_coll(struct peers *peers, const int64_t values[PEERS_VALUES
                           struct pl_error *error)
 {
     /* A process that has become another user, or has little address space left, finds out anew what it can do. */
-    const bool odd = values[0] != 0;
-    if (odd && comm_ready_coll(peers->comm, error) != PL_OK)
+    if (values[0] == SELF_ODD && comm_ready_coll(peers->comm, error) != PL_OK)
         return error->status;
-    const int place = odd ? -1 : take_place(peers, values);
+    const int place = values[0] == SELF_USUAL ? take_place(peers, values) : -1;
     struct peers_kit *kit = place >= 0 ? peers->kits[place] : NULL;
     if (kit && values[1 + place] == PLACE_TOO_LARGE) {
         if (place == 0)
@@ -241,7 +243,7 @@ pl_status peers_take_coll(struct peers *peers, const int64_t values[PEERS_VALUES
         }
         if (place >= 0)
             peers->kits[place] = kit;
-        else if (kit->ring)
+        else if (kit->ring && values[0] == SELF_USUAL) /* there are many */
             ring_set_frugal(kit->ring);
     }
     atomic_fetch_add(&peers->references, 1);
