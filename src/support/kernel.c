@@ -103,11 +103,13 @@ int main(int argc, char **argv)
     PMPI_Comm_size(MPI_COMM_WORLD, &size);
     const struct pattern *pattern = argc == 5 ? find_pattern(argv[1]) : NULL;
     const int blocks = argc == 5 ? atoi(argv[2]) : 0;
-    double *ns = blocks > 0 ? calloc((size_t)blocks, sizeof *ns) : NULL;
-    if (!pattern || !ns)
+    if (!pattern || blocks <= 0)
         return kernel_fail("wants a pattern, a number of blocks, a file and a report");
     if (MPI_File_open(MPI_COMM_WORLD, argv[3], MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL, &file) != MPI_SUCCESS)
         return kernel_fail("cannot open its file");
+    double *ns = calloc((size_t)blocks, sizeof *ns);
+    if (!ns)
+        return kernel_fail("not enough memory");
     int64_t done = 0;
     PMPI_Barrier(MPI_COMM_WORLD); /* all measure at the same time */
     for (int block = 0; block < blocks; block++) {

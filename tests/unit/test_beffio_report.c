@@ -127,7 +127,7 @@ static const struct beffio_case *system_of(size_t index)
 static void official(void **state)
 {
     (void)state;
-    const struct made runs[] = {{"a", "900", "document", 1000000000, 0, 258, {0}, NULL, NULL, 0, 0}};
+    const struct made runs[] = {{"a", "900", "document", 1000000000, 0, 258, {0}, NULL, NULL, 0, 0, NULL, NULL}};
     make(runs, 1);
     assert_int_equal(report.case_count, 2);
     for (size_t i = 0; i < 2; i++) {
@@ -145,10 +145,10 @@ static void official(void **state)
 static void not_official(void **state)
 {
     (void)state;
-    const struct made runs[] = {{"short", "899", "document", 1000000000, 0, 258, {0}, NULL, NULL, 0, 0},
-                                {"other", "900", "2.0", 1000000000, 0, 258, {0}, NULL, NULL, 0, 0},
-                                {"cached", "900", "document", 400000000, 0, 258, {0}, NULL, NULL, 0, 0},
-                                {"killed", "900", "document", 1000000000, 0, 200, {0}, NULL, NULL, 0, 0}};
+    const struct made runs[] = {{"short", "899", "document", 1000000000, 0, 258, {0}, NULL, NULL, 0, 0, NULL, NULL},
+                                {"other", "900", "2.0", 1000000000, 0, 258, {0}, NULL, NULL, 0, 0, NULL, NULL},
+                                {"cached", "900", "document", 400000000, 0, 258, {0}, NULL, NULL, 0, 0, NULL, NULL},
+                                {"killed", "900", "document", 1000000000, 0, 200, {0}, NULL, NULL, 0, 0, NULL, NULL}};
     make(runs, 4);
     assert_int_equal(report.case_count, 8);
     assert_true(has_reason(0, "below 15 minutes"));
@@ -229,7 +229,8 @@ static void cold(void **state)
 static void failed_twice(void **state)
 {
     (void)state;
-    const struct made runs[] = {{"f", "900", "document", 1000000000, 0, 258, {43 + 10, 86 + 12}, NULL, NULL, 0, 0}};
+    const struct made runs[] = {
+        {"f", "900", "document", 1000000000, 0, 258, {43 + 10, 86 + 12}, NULL, NULL, 0, 0, NULL, NULL}};
     make(runs, 1);
     assert_true(has_reason(0, "type 1 failed in rewrite: first words"));
     assert_true(has_reason(0, "type 1 failed in read: other words"));
@@ -241,8 +242,8 @@ static void failed_twice(void **state)
 static void resumed(void **state)
 {
     (void)state;
-    const struct made runs[] = {{"r", "900", "document", 1000000000, 0, 100, {0}, NULL, NULL, 0, 0},
-                                {"r", "900", "document", 1000000000, 100, 258, {0}, NULL, NULL, 0, 0}};
+    const struct made runs[] = {{"r", "900", "document", 1000000000, 0, 100, {0}, NULL, NULL, 0, 0, NULL, NULL},
+                                {"r", "900", "document", 1000000000, 100, 258, {0}, NULL, NULL, 0, 0, NULL, NULL}};
     make(runs, 2);
     assert_int_equal(report.case_count, 2);
     assert_true(report.cases[0].complete && report.cases[1].complete);

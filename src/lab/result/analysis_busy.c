@@ -5,6 +5,7 @@
 #include "base/busy.h"
 #include "base/memory.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -181,6 +182,7 @@ pl_status analysis_busy_fill(const struct analysis_chosen *chosen, const struct 
         op->busy.span_ns = busy_clock_span_ns(&sweep->kept);
     }
     if (op->busy.known && op->processes == 1) {
+        assert(only);
         busy_alone(only, &op->busy);
     } else if (op->busy.known) {
         op->busy.ns = sweep->kept.busy_ns;
