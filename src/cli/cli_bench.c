@@ -207,7 +207,7 @@ static size_t cli_bench_count_blocks(const char *output)
 
 /* ---- the run ---- */
 
-/* Results that go to a device, as /dev/null, cannot be read back for tables and exports: they are kept in a temporary
+/* Results that go to /dev/null cannot be read back for tables and exports: they are kept in a temporary
  * folder meanwhile. "": no such thing. On rank 0, the only one that writes. */
 struct cli_bench_aside {
     char folder[256], file[280];
@@ -216,8 +216,9 @@ struct cli_bench_aside {
 static pl_status cli_bench_put_aside(struct cli_bench *bench, struct cli_bench_aside *aside, struct pl_error *error)
 {
     const char *output = bench->job.common.output, *temporary = getenv("TMPDIR");
-    struct stat info;
-    if (stat(output, &info) != 0 || !S_ISCHR(info.st_mode))
+    struct stat info, null;
+    if (stat(output, &info) != 0 || stat("/dev/null", &null) != 0 || !S_ISCHR(info.st_mode) ||
+        info.st_rdev != null.st_rdev) /* any other device is written to, and says so where it cannot be */
         return PL_OK;
     snprintf(aside->folder, sizeof aside->folder, "%.200s/piolet-results-XXXXXX",
              temporary && *temporary ? temporary : "/tmp");
