@@ -49,7 +49,7 @@ interrupt_command()
     metadata) words=(metadata --on target --files 200 --repeat 1000 -o k.out) ;;
     engine) words=(engine --on target --size 1m --repeat 1000 -o k.out) ;;
     calls) words=(calls --on target --blocks 1000 -o k.out) ;;
-    files) words=(files --on target --sizes 64k,1m --repeat 1000 -o k.out) ;;
+    files) words=(files --on target --sizes '64k,1m' --repeat 1000 -o k.out) ;;
     overlap) words=(overlap --on target --size 1m --repeat 1000 -o k.out) ;;
     replay) words=(replay app.model --all --repeat 1000 --on target -o k.out) ;;
     trace) words=(trace -o tr -- "$PIOLET" run long.in -o k.out) kept='tr k.out' ;;
