@@ -4,6 +4,12 @@
 #include <math.h>
 #include <stdlib.h>
 
+struct timespec clock_after(clockid_t clock, int64_t ns)
+{
+    const int64_t moment_ns = clock_read_ns(clock) + ns;
+    return (struct timespec){.tv_sec = moment_ns / 1000000000, .tv_nsec = moment_ns % 1000000000};
+}
+
 double clock_now_s(void)
 {
     return (double)clock_read_ns(CLOCK_MONOTONIC) * 1e-9;

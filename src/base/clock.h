@@ -1,4 +1,4 @@
-/* The only reader of clocks outside of engine, tracer and timed intervals of benchmarks (MPI_Wtime). */
+/* The only reader of clocks, but for timed intervals of MPI jobs (MPI_Wtime). tests/lint/only.sh sees to it. */
 #ifndef PIOLET_BASE_CLOCK_H
 #define PIOLET_BASE_CLOCK_H
 
@@ -14,6 +14,8 @@ static inline int64_t clock_read_ns(clockid_t clock)
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
+/* So long from now, as functions that wait until a moment want it. May be called by a signal handler. */
+struct timespec clock_after(clockid_t clock, int64_t ns);
 /* Seconds since some moment; never goes back. */
 double clock_now_s(void);
 /* "2026-11-15T10:02:11Z": now, in UTC. */

@@ -29,18 +29,14 @@ static void option_add_help(const struct option_row *row, struct text *out)
         text_format(out, " (%s)", row->initial);
 }
 
-/* Words of `text` from column `indent` on, in lines of 79. The cursor stands at `column` already. */
-static void option_print_wrapped(const char *text, int column, int indent, FILE *stream)
+/* Words where the cursor stands, at `column`, and below it; ends the line. */
+static void option_print_words(const char *words, size_t column, FILE *stream)
 {
     enum { WIDTH = 79 };
-    while (*text) {
-        const int length = (int)strcspn(text, " \n");
-        if (column > indent && column + 1 + length > WIDTH)
-            column = fprintf(stream, "\n%*s", indent, "") - 1;
-        column += fprintf(stream, "%s%.*s", column > indent ? " " : "", length, text);
-        text += length + (text[length] != '\0');
-    }
-    fputc('\n', stream);
+    struct text lines = {0};
+    text_add_wrapped(&lines, words, column, column, WIDTH);
+    fprintf(stream, "%s\n", text_get(&lines));
+    text_clear(&lines);
 }
 
 /* The letter of a row that an earlier one has is not its own: the first one wins. */
@@ -63,10 +59,12 @@ static void option_print_row(const struct option_row *row, char letter, FILE *st
     struct text help = {0};
     const int left = fprintf(stream, "  %c%c%s--%s%s%s", letter ? '-' : ' ', letter ? letter : ' ',
                              letter ? ", " : "  ", row->name, argument ? "=" : "", argument ? argument : "");
-    const int column = left >= COLUMN - 1 ? fprintf(stream, "\n%*s", COLUMN, "") - 1
-                                          : left + fprintf(stream, "%*s", COLUMN - left, "");
+    if (left >= COLUMN - 1)
+        fprintf(stream, "\n%*s", COLUMN, "");
+    else
+        fprintf(stream, "%*s", COLUMN - left, "");
     option_add_help(row, &help);
-    option_print_wrapped(text_get(&help), column, COLUMN, stream);
+    option_print_words(text_get(&help), COLUMN, stream);
     text_clear(&help);
 }
 
@@ -78,13 +76,13 @@ void options_print_keywords(const struct option_row *rows, FILE *stream)
         fprintf(stream, "  %-*s ", NAME, rows->name);
         if (strlen(rows->name) > NAME)
             fprintf(stream, "\n%*s", COLUMN, "");
-        option_print_wrapped(rows->help, COLUMN, COLUMN, stream);
+        option_print_words(rows->help, COLUMN, stream);
         option_allowed(rows, &allowed);
         if (rows->initial)
             text_format(&allowed, "; default %s", rows->initial);
         text_add(&allowed, rows->flags & OPTION_REQUIRED ? "; required" : "");
         fprintf(stream, "%*s", ALLOWED, "");
-        option_print_wrapped(text_get(&allowed), ALLOWED, ALLOWED, stream);
+        option_print_words(text_get(&allowed), ALLOWED, stream);
         text_clear(&allowed);
     }
 }

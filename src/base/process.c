@@ -204,28 +204,83 @@ void process_follow(struct process *child)
 
 /* ---- short helpers ---- */
 
-pl_status process_run(const char *const *words, int in, int out, int err, struct pl_error *error)
+static pl_status process_spawn(const char *const *words, const int streams[3], char **environment, pid_t *ret_pid,
+                               struct pl_error *error)
 {
-    const int streams[] = {in, out, err};
     posix_spawn_file_actions_t actions;
-    pid_t pid;
-    int status = 0;
     posix_spawn_file_actions_init(&actions);
     for (int i = 0; i < 3; i++)
         if (streams[i] >= 0)
             posix_spawn_file_actions_adddup2(&actions, streams[i], i);
         else
             posix_spawn_file_actions_addopen(&actions, i, "/dev/null", i == 0 ? O_RDONLY : O_WRONLY, 0);
-    const int failed = posix_spawnp(&pid, words[0], &actions, NULL, (char *const *)words, environ);
+    const int failed = posix_spawnp(ret_pid, words[0], &actions, NULL, (char *const *)words, environment);
     posix_spawn_file_actions_destroy(&actions);
     if (failed == ENOENT)
         return pl_fail(error, PL_E_UNSUPPORTED, "there is no program %s", words[0]);
-    if (failed)
-        return pl_fail_errno(error, failed, "starting %s", words[0]);
+    return failed ? pl_fail_errno(error, failed, "starting %s", words[0]) : PL_OK;
+}
+
+static pl_status process_reap(const char *name, pid_t pid, struct pl_error *error)
+{
+    int status = 0;
     while (waitpid(pid, &status, 0) < 0)
         if (errno != EINTR)
-            return pl_fail_errno(error, errno, "waiting for %s", words[0]);
-    return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? PL_OK : pl_fail(error, PL_E_SYSTEM, "%s failed", words[0]);
+            return pl_fail_errno(error, errno, "waiting for %s", name);
+    return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? PL_OK : pl_fail(error, PL_E_SYSTEM, "%s failed", name);
+}
+
+pl_status process_run(const char *const *words, int in, int out, int err, struct pl_error *error)
+{
+    pid_t pid;
+    const pl_status status = process_spawn(words, (const int[]){in, out, err}, environ, &pid, error);
+    return status == PL_OK ? process_reap(words[0], pid, error) : status;
+}
+
+/* The environment without one variable; the caller frees the list, not its texts. NULL: no memory. */
+static char **process_environment_without(const char *name)
+{
+    const size_t length = strlen(name);
+    size_t count = 0, kept = 0;
+    while (environ[count])
+        count++;
+    char **copy = calloc(count + 1, sizeof *copy);
+    for (size_t i = 0; copy && i < count; i++)
+        if (strncmp(environ[i], name, length) != 0 || environ[i][length] != '=')
+            copy[kept++] = environ[i];
+    return copy;
+}
+
+/* Until the end; what cannot be read is not there. */
+static void process_read_all(int fd, struct text *output)
+{
+    char bytes[4096];
+    ssize_t count;
+    while ((count = read(fd, bytes, sizeof bytes)) > 0 || (count < 0 && errno == EINTR))
+        if (count > 0)
+            text_append(output, bytes, (size_t)count);
+}
+
+pl_status process_read(const char *const *words, const char *without, struct text *output, struct pl_error *error)
+{
+    int ends[2];
+    pid_t pid;
+    char **environment = process_environment_without(without);
+    if (!environment)
+        return pl_fail(error, PL_E_NOMEM, "starting %s", words[0]);
+    if (pipe2(ends, O_CLOEXEC) != 0) {
+        free(environment);
+        return pl_fail_errno(error, errno, "starting %s", words[0]);
+    }
+    pl_status status = process_spawn(words, (const int[]){-1, ends[1], -1}, environment, &pid, error);
+    free(environment);
+    close(ends[1]);
+    if (status == PL_OK) {
+        process_read_all(ends[0], output); /* before it is waited for: a pipe holds 64 KiB */
+        status = process_reap(words[0], pid, error);
+    }
+    close(ends[0]);
+    return status;
 }
 
 bool process_self(char ret_path[PATH_MAX])

@@ -4,6 +4,7 @@
 #define PIOLET_BASE_PROCESS_H
 
 #include "base/status.h"
+#include "base/text.h"
 
 #include <limits.h>
 #include <stdbool.h>
@@ -49,6 +50,9 @@ void process_follow_program(struct process *child);
 /* Runs a program of PATH to its end, with these descriptors as its standard streams; -1 is /dev/null. Words end with
  * NULL and are never seen by a shell. PL_E_UNSUPPORTED: there is no such program; PL_E_SYSTEM: it failed. */
 pl_status process_run(const char *const *words, int in, int out, int err, struct pl_error *error);
+/* The same with its standard output appended to a text, also where it fails, and without one variable of the
+ * environment. */
+pl_status process_read(const char *const *words, const char *without, struct text *output, struct pl_error *error);
 
 /* This program's own file; false: not known (errno). */
 bool process_self(char ret_path[PATH_MAX]);

@@ -7,6 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+const char *const UNITS_DECIMAL[UNITS_SIZES] = {"B", "kB", "MB", "GB", "TB", "PB", "EB"};
+const char *const UNITS_BINARY[UNITS_SIZES] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+const char *const UNITS_TIME[UNITS_TIMES] = {"ns", "us", "ms", "s"};
+
 bool units_parse_int(const char *text, int64_t min, int64_t max, int64_t *ret_value)
 {
     if (!isdigit((unsigned char)text[0]) && !((text[0] == '-' || text[0] == '+') && isdigit((unsigned char)text[1])))
@@ -60,43 +64,40 @@ bool units_parse_size(const char *text, int64_t *ret_bytes)
 
 const char *units_bytes(int64_t bytes, char buffer[UNITS_TEXT_MAX])
 {
-    static const char *const names[] = {"B", "kB", "MB", "GB", "TB", "PB", "EB"};
     double value = (double)bytes;
     size_t unit = 0;
-    while (fabs(value) >= 999.5 && unit + 1 < sizeof names / sizeof names[0]) {
+    while (fabs(value) >= 999.5 && unit + 1 < UNITS_SIZES) {
         value /= 1000;
         unit++;
     }
-    snprintf(buffer, UNITS_TEXT_MAX, unit == 0 ? "%.0f %s" : "%.3g %s", value, names[unit]);
+    snprintf(buffer, UNITS_TEXT_MAX, unit == 0 ? "%.0f %s" : "%.3g %s", value, UNITS_DECIMAL[unit]);
     return buffer;
 }
 
 const char *units_binary(int64_t bytes, char buffer[UNITS_TEXT_MAX])
 {
-    static const char *const names[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
     enum { LEGIBLE = 10000 }; /* beyond it, "64000 KiB" is harder to read than "65.5 MB" */
     int64_t value = bytes;
     size_t unit = 0;
-    while (value != 0 && value % 1024 == 0 && unit + 1 < sizeof names / sizeof names[0]) {
+    while (value != 0 && value % 1024 == 0 && unit + 1 < UNITS_SIZES) {
         value /= 1024;
         unit++;
     }
     if (unit == 0 || value >= LEGIBLE || value <= -LEGIBLE)
         return units_bytes(bytes, buffer);
-    snprintf(buffer, UNITS_TEXT_MAX, "%lld %s", (long long)value, names[unit]);
+    snprintf(buffer, UNITS_TEXT_MAX, "%lld %s", (long long)value, UNITS_BINARY[unit]);
     return buffer;
 }
 
 const char *units_ns(double nanoseconds, char buffer[UNITS_TEXT_MAX])
 {
-    static const char *const names[] = {"ns", "us", "ms", "s"};
     double value = nanoseconds;
     size_t unit = 0;
-    while (fabs(value) >= 999.5 && unit + 1 < sizeof names / sizeof names[0]) {
+    while (fabs(value) >= 999.5 && unit + 1 < UNITS_TIMES) {
         value /= 1000;
         unit++;
     }
-    snprintf(buffer, UNITS_TEXT_MAX, fabs(value) >= 999.5 ? "%.0f %s" : "%.3g %s", value, names[unit]);
+    snprintf(buffer, UNITS_TEXT_MAX, fabs(value) >= 999.5 ? "%.0f %s" : "%.3g %s", value, UNITS_TIME[unit]);
     return buffer;
 }
 

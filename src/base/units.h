@@ -8,6 +8,13 @@
 
 enum { UNITS_TEXT_MAX = 32 };
 
+/* The names of units, for whoever prints a number otherwise than the functions below. Each unit is 1000 times the one
+ * before it, and of UNITS_BINARY 1024 times. */
+enum { UNITS_SIZES = 7, UNITS_TIMES = 4 };
+extern const char *const UNITS_DECIMAL[UNITS_SIZES]; /* B, kB, MB, ... */
+extern const char *const UNITS_BINARY[UNITS_SIZES];  /* B, KiB, MiB, ... */
+extern const char *const UNITS_TIME[UNITS_TIMES];    /* ns, us, ms, s */
+
 /* A whole number with nothing behind it; false if it is not one or lies outside [min, max]. */
 bool units_parse_int(const char *text, int64_t min, int64_t max, int64_t *ret_value);
 

@@ -1,17 +1,15 @@
 #include "cli/cli_elf.h"
 
+#include "base/process.h"
+
 #include <elf.h>
 #include <fcntl.h>
-#include <spawn.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 /* A file in memory. Its tables are never trusted: elf_part() tells whether they lie inside, and straight. */
@@ -77,59 +75,22 @@ static bool has_mpi_inside(const struct image *image, const Elf64_Ehdr *header)
     return false;
 }
 
-/* The environment without LD_PRELOAD: a library of ours would bring its MPI into the list. */
-static char **without_preload(void)
-{
-    size_t count = 0, kept = 0;
-    while (environ[count])
-        count++;
-    char **copy = calloc(count + 1, sizeof *copy);
-    for (size_t i = 0; copy && i < count; i++)
-        if (strncmp(environ[i], "LD_PRELOAD=", 11) != 0)
-            copy[kept++] = environ[i];
-    return copy;
-}
-
-/* Starts `interpreter --list path`, which tells the libraries and runs nothing; its output, or NULL. */
-static FILE *list_libraries(const char *interpreter, const char *path, pid_t *ret_pid)
-{
-    int ends[2];
-    char *words[] = {(char *)interpreter, (char *)"--list", (char *)path, NULL};
-    char **environment = without_preload();
-    posix_spawn_file_actions_t actions;
-    bool started = false;
-    if (environment && pipe2(ends, O_CLOEXEC) == 0) {
-        posix_spawn_file_actions_init(&actions);
-        posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
-        posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
-        started = posix_spawn(ret_pid, interpreter, &actions, NULL, words, environment) == 0;
-        posix_spawn_file_actions_destroy(&actions);
-        close(ends[1]);
-        if (!started)
-            close(ends[0]);
-    }
-    free(environment);
-    return started ? fdopen(ends[0], "r") : NULL;
-}
-
+/* By `interpreter --list path`, which tells the libraries and runs nothing. Without LD_PRELOAD: a library of ours would
+ * bring its MPI into the list. */
 static enum cli_elf_mpi mpi_of_libraries(const char *interpreter, const char *path)
 {
-    pid_t pid;
-    FILE *list = list_libraries(interpreter, path, &pid);
+    const char *const words[] = {interpreter, "--list", path, NULL};
     enum cli_elf_mpi found = CLI_ELF_UNKNOWN;
-    char *line = NULL;
-    size_t room = 0;
-    if (!list)
-        return found;
-    while (getline(&line, &room, list) > 0) {
+    struct text list = {0};
+    struct pl_error ignored; /* it fails where one library is missing: the others are in the list */
+    process_read(words, "LD_PRELOAD", &list, &ignored);
+    char *rest = list.failed ? NULL : list.data;
+    for (char *line; (line = strsep(&rest, "\n"));)
         if (strstr(line, "libmpich.so") || strstr(line, "libmpi.so.12"))
             found = CLI_ELF_MPICH;
         else if (strstr(line, "libopen-pal.so") || strstr(line, "libmpi.so.40"))
             found = CLI_ELF_OPENMPI;
-    }
-    free(line);
-    fclose(list);
-    waitpid(pid, NULL, 0);
+    text_clear(&list);
     return found;
 }
 

@@ -1,4 +1,5 @@
 /* Blocks on their way into a history. */
+#include "base/clock.h"
 #include "history/history_cut.h"
 #include "history/history_db.h"
 #include "history/history_quantity.h"
@@ -6,7 +7,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { CHUNK_BYTES = 1 << 20 };
@@ -18,7 +18,7 @@ struct adding {
     struct history_pieces pieces;
     struct history_quantities *quantities; /* of each block */
     const char *label;
-    char now[32];
+    char now[CLOCK_STAMP_MAX];
     sqlite3_stmt *find, *relabel, *drop, *block, *chunk, *quantity, *value;
     struct history_added added;
 };
@@ -241,9 +241,7 @@ pl_status history_add(struct history *history, const char *file, const char *lab
                       struct text *warnings, struct pl_error *error)
 {
     struct adding adding = {.history = history, .label = label};
-    const time_t now = time(NULL);
-    struct tm utc;
-    strftime(adding.now, sizeof adding.now, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &utc));
+    clock_stamp(adding.now);
     pl_status status = blockfile_open(file, &adding.file, error);
     if (status != PL_OK)
         return status;

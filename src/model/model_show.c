@@ -2,6 +2,7 @@
 #include "model/model.h"
 
 #include "base/checked.h"
+#include "base/units.h"
 #include "lab/show/plot.h"
 
 #include <inttypes.h>
@@ -16,15 +17,15 @@
 /* "10.1 MiB": requests are powers of two more often than not. */
 static void model_words_add_bytes(struct text *text, int64_t bytes)
 {
-    static const char *const UNITS[] = {"bytes", "KiB", "MiB", "GiB", "TiB", "PiB"};
     double number = (double)bytes;
     int unit = 0;
-    for (; number >= 1024 && unit < 5; unit++)
+    for (; number >= 1024 && unit + 1 < UNITS_SIZES; unit++)
         number /= 1024;
+    const char *name = unit == 0 ? "bytes" : UNITS_BINARY[unit];
     if (unit == 0 || number == (double)(int64_t)number)
-        text_format(text, "%.0f %s", number, UNITS[unit]);
+        text_format(text, "%.0f %s", number, name);
     else
-        text_format(text, "%.1f %s", number, UNITS[unit]);
+        text_format(text, "%.1f %s", number, name);
 }
 
 /* "collective strided write", "nonblocking independent sequential reads". */

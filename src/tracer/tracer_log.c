@@ -1,6 +1,7 @@
 /* The log of a rank: DIR/trace.RANK, its head, and its full form. The folded form is tracer_folded.c. */
 #include "tracer/tracer.h"
 
+#include "base/clock.h"
 #include "base/text.h"
 #include "mpi/launcher.h"
 #include "mpi/real.h"
@@ -166,13 +167,6 @@ static const char *const WAIT_NAMES[TRACER_WAITS] = {
 #undef WAIT
 };
 
-static int64_t log_clock_ns(clockid_t id)
-{
-    struct timespec now;
-    clock_gettime(id, &now);
-    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
-
 /* clock_gettime() costs 20 ns, twice a call, and more behind a call that did something, since it waits for all that
  * came before. Where the system's own clock is the processor's counter, that is read instead, and the clock every
  * 100 µs: an error of the factor between both comes to some nanoseconds in that time. */
@@ -214,7 +208,7 @@ static __attribute__((noinline)) int64_t log_ask_clock(void)
 {
     enum { AT_ONCE = 1000 }; /* ticks: nothing came between the two clocks */
     const uint64_t before = log_ticks(), passed = before - told.ticks;
-    int64_t ns = log_clock_ns(CLOCK_MONOTONIC) - journal.zero_ns;
+    int64_t ns = clock_read_ns(CLOCK_MONOTONIC) - journal.zero_ns;
     const bool at_once = log_ticks() - before <= AT_ONCE;
     if (passed < 4 * told.most && ns < told.ns + (int64_t)(passed * told.factor >> 32))
         ns = told.ns + (int64_t)(passed * told.factor >> 32); /* time never goes back */
@@ -465,9 +459,9 @@ void tracer_log_flush(void)
  * was traced is there all the same, only without its last line or mark. */
 static bool log_lock_for_end(void)
 {
-    const int64_t until_ns = log_clock_ns(CLOCK_MONOTONIC) + 200000000;
+    const int64_t until_ns = clock_read_ns(CLOCK_MONOTONIC) + 200000000;
     while (!log_try_lock()) {
-        if (log_clock_ns(CLOCK_MONOTONIC) > until_ns)
+        if (clock_read_ns(CLOCK_MONOTONIC) > until_ns)
             return false;
         log_nap();
     }
@@ -528,9 +522,9 @@ static void log_add_facts(struct text *head, int rank)
     trace_add_fact(head, "program", program);
     log_add_fact_int(head, "pid", getpid());
     log_find_ticks();
-    journal.zero_ns = log_clock_ns(CLOCK_MONOTONIC);
+    journal.zero_ns = clock_read_ns(CLOCK_MONOTONIC);
     ticks.first = log_ticks();
-    log_add_fact_int(head, "start_ns", log_clock_ns(CLOCK_REALTIME));
+    log_add_fact_int(head, "start_ns", clock_read_ns(CLOCK_REALTIME));
 }
 
 void tracer_log_start(void)

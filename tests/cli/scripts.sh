@@ -159,6 +159,25 @@ lints_find_violations()
     expect_in "$ERR" "make_one(): static in 3 files"
     rm "$TMP/named/src/cli/c.c"
     expect_exit 0 bash tests/lint/names.sh "$TMP/named"
+
+    # What is done in one place alone. Comments and the place itself may name it.
+    mkdir -p "$TMP/only/src/base" "$TMP/only/src/cli"
+    printf '/* clock_gettime() and\n * fork() */\nint time_of(int a);\n' >"$TMP/only/src/cli/a.c"
+    printf 'clock_gettime(CLOCK_MONOTONIC, &now);\n' >"$TMP/only/src/base/clock.h"
+    expect_exit 0 bash tests/lint/only.sh "$TMP/only"
+    while IFS='|' read -r what code; do
+        printf '%s\n' "$code" >"$TMP/only/src/cli/a.c"
+        expect_exit 1 bash tests/lint/only.sh "$TMP/only"
+        expect_in "$ERR" "src/cli/a.c:1: $what belongs to src/base/"
+    done <<'END'
+reading a clock|    const time_t now = time(NULL); /* seconds */
+reading a clock|    clock_gettime(CLOCK_MONOTONIC, &now);
+starting a child|    const pid_t child = fork();
+starting a child|    FILE *list = popen(words, "r");
+wrapping text|    const size_t length = strcspn(at, " \n");
+naming units|    static const char *const names[] = {"B", "KiB", "MiB"};
+naming units|} units[] = {{1, "ns"}, {1e3, "us"}, {1e6, "ms"}, {1e9, "s"}};
+END
 }
 
 help_and_usage

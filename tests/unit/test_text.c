@@ -1,7 +1,8 @@
 /* The growing string, and the escaping that keeps a value on one line.
  * proves: IOT-6 IOT-7
  * It would fail if a message with a line end, a control character or a backslash came back changed from a results
- * file, or if a broken escape were read as if it were whole. */
+ * file, if a broken escape were read as if it were whole, or if a wrapped line were longer than it may be or lost a
+ * word. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -140,6 +141,63 @@ static void words(void **state)
     is_word("", "''");
 }
 
+static void wraps_to(const char *string, size_t column, size_t hang, size_t width, const char *wanted)
+{
+    struct text text = {0};
+    text_add_wrapped(&text, string, column, hang, width);
+    assert_string_equal(text_get(&text), wanted);
+    text_clear(&text);
+}
+
+static void wraps(void **state)
+{
+    (void)state;
+    wraps_to("", 0, 0, 10, "");
+    wraps_to("one two three", 0, 0, 13, "one two three");
+    wraps_to("one two three", 0, 0, 12, "one two\nthree");
+    wraps_to("one two three", 0, 0, 1, "one\ntwo\nthree");
+    wraps_to("one two three", 4, 2, 10, "one\n  two\n  three");
+    wraps_to("one two", 4, 4, 5, "one\n    two"); /* too long, but nothing stands before it */
+    wraps_to("one two", 6, 2, 8, "\n  one\n  two");
+    wraps_to(" one   two ", 0, 0, 10, "one two");
+    wraps_to("one\ntwo three", 0, 2, 8, "one\n  two\n  three");
+    wraps_to("one\n", 0, 2, 8, "one\n");
+    wraps_to("\xc3\xa4\xc3\xb6\xc3\xbc \xc2\xb5s", 0, 0, 6,
+             "\xc3\xa4\xc3\xb6\xc3\xbc \xc2\xb5s"); /* characters, not bytes */
+}
+
+/* Whatever the words and the width: all words in their order, and no line too long that holds two of them. */
+static void wraps_anything(void **state)
+{
+    (void)state;
+    for (uint64_t trial = 0; trial < 2000; trial++) {
+        char plain[81];
+        const size_t length = rng_at(trial, 0) % sizeof plain, width = 1 + rng_at(trial, 1) % 30;
+        const size_t hang = rng_at(trial, 2) % 5;
+        for (size_t i = 0; i < length; i++)
+            plain[i] = "ab "[rng_at(trial, i + 3) % 3];
+        plain[length] = '\0';
+        struct text text = {0};
+        text_format(&text, "%*s", (int)hang, "");
+        text_add_wrapped(&text, plain, hang, hang, width);
+        char *lines = text_dup(text_get(&text)), *rest = lines, *of_lines, *of_plain;
+        for (char *line; (line = strsep(&rest, "\n"));) {
+            const size_t begin = strspn(line, " ");
+            assert_true(strlen(line) <= width || !strchr(line + begin, ' '));
+            assert_true(begin == hang);
+        }
+        char *one = text_dup(text_get(&text)), *other = text_dup(plain);
+        const char *word = strtok_r(one, " \n", &of_lines), *same = strtok_r(other, " ", &of_plain);
+        for (; word && same; word = strtok_r(NULL, " \n", &of_lines), same = strtok_r(NULL, " ", &of_plain))
+            assert_string_equal(word, same);
+        assert_true(!word && !same);
+        free(lines);
+        free(one);
+        free(other);
+        text_clear(&text);
+    }
+}
+
 static void duplicates(void **state)
 {
     (void)state;
@@ -150,9 +208,10 @@ static void duplicates(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(grows),      cmocka_unit_test(escapes),
-                                       cmocka_unit_test(round_trip), cmocka_unit_test(broken_escapes),
-                                       cmocka_unit_test(visible),    cmocka_unit_test(screens),
-                                       cmocka_unit_test(words),      cmocka_unit_test(duplicates)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(grows),          cmocka_unit_test(escapes),
+                                       cmocka_unit_test(round_trip),     cmocka_unit_test(broken_escapes),
+                                       cmocka_unit_test(visible),        cmocka_unit_test(screens),
+                                       cmocka_unit_test(words),          cmocka_unit_test(wraps),
+                                       cmocka_unit_test(wraps_anything), cmocka_unit_test(duplicates)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

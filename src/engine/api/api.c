@@ -1,4 +1,5 @@
 #include "engine/api/api.h"
+#include "base/clock.h"
 #include "engine/develop/develop.h"
 #include "engine/error/error.h"
 #include "engine/mem.h"
@@ -11,7 +12,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 /* ---- Handles ----------------------------------------------------------------------------------------------------- */
 
@@ -220,7 +220,7 @@ void api_without_file(struct api *api, bool moves_data)
     enum { LONGEST_S = 2 };
     bool any;
     struct wait_pace pace = {0};
-    for (const time_t begin = time(NULL); time(NULL) <= begin + LONGEST_S;) {
+    for (const double begin_s = clock_now_s(); clock_now_s() <= begin_s + LONGEST_S;) {
         struct file *file = awaited_file(&any);
         if (file) {
             const struct pl_error own = api->error;

@@ -1,5 +1,6 @@
 #include "engine/api/api.h"
 
+#include "base/clock.h"
 #include "base/thread.h"
 #include "engine/pending/pending.h"
 #include "mpi/real.h"
@@ -8,14 +9,13 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 enum {
     BUSY_NS = 30000,  /* a step that takes longer has moved something */
     QUIET_TURNS = 10, /* naps with nothing pending before the thread sleeps: programs often start the next one soon */
     INSIDE_TURNS = 5000, /* without a nap while the program sits in a call: it does not need the core */
-    EXIT_SECONDS_MAX = 1,
+    EXIT_NS_MAX = 1000000000,
 };
 
 static pthread_mutex_t hook_lock = PTHREAD_MUTEX_INITIALIZER; /* of the thread's life */
@@ -28,13 +28,6 @@ static _Atomic uint32_t hook_bell; /* rises where a nap has to end */
 static atomic_int waiting;         /* program threads inside of a call that we have to go on for */
 
 /* ---- the thread ---- */
-
-static int64_t own_time_ns(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-    return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
-}
 
 struct server {
     int idle;       /* see wait_idle() */
@@ -56,8 +49,8 @@ static void serve_turn(struct server *server)
         server->idle = WAIT_IDLE_LONGEST;
         return;
     }
-    const int64_t began_ns = own_time_ns();
-    const bool moved = pending_step_in_thread() || own_time_ns() - began_ns > BUSY_NS;
+    const int64_t began_ns = clock_read_ns(CLOCK_THREAD_CPUTIME_ID);
+    const bool moved = pending_step_in_thread() || clock_read_ns(CLOCK_THREAD_CPUTIME_ID) - began_ns > BUSY_NS;
     server->inside = inside && !moved ? server->inside + 1 : 0;
     if (moved || !server->needed || (inside && server->inside < INSIDE_TURNS))
         server->idle = 0;
@@ -105,9 +98,7 @@ static void end_at_exit(void)
 {
     if (hook_process != getpid() || pthread_equal(pthread_self(), hook_thread))
         return; /* a child has no such thread */
-    struct timespec until;
-    clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_sec += EXIT_SECONDS_MAX;
+    const struct timespec until = clock_after(CLOCK_REALTIME, EXIT_NS_MAX);
     const bool locked = pthread_mutex_trylock(&hook_lock) == 0; /* a signal handler may end the program */
     atomic_store(&hook_ends, true);
     pthread_cond_signal(&hook_wanted);

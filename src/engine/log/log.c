@@ -1,4 +1,5 @@
 #include "engine/log/log.h"
+#include "base/clock.h"
 #include "base/limits.h"
 #include "base/path.h"
 #include "base/text.h"
@@ -15,7 +16,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 /* ---- Settings ---------------------------------------------------------------------------------------------------- */
@@ -65,7 +65,7 @@ struct log {
     int fd;
     int rank;
     atomic_bool given_up;
-    struct timespec opened;
+    int64_t opened_ns;
     char path[PATH_MAX];
 };
 
@@ -153,7 +153,7 @@ static struct log *log_new(const struct log_setting *setting, int rank, struct t
         log->setting.folder = NULL; /* the program may change its environment */
         log->rank = rank;
         memcpy(log->path, path->data, path->length + 1);
-        clock_gettime(CLOCK_MONOTONIC, &log->opened);
+        log->opened_ns = clock_read_ns(CLOCK_MONOTONIC);
     }
     text_clear(path);
     if (log && !log_begin(log)) {
@@ -184,7 +184,7 @@ struct log *log_open_agent(const struct log *log, int agent)
     text_format(&path, "%s.agent%d", log->path, agent);
     struct log *own = log_new(&log->setting, log->rank, &path);
     if (own)
-        own->opened = log->opened;
+        own->opened_ns = log->opened_ns;
     return own;
 }
 
@@ -229,10 +229,7 @@ void log_call(struct log *log, const struct log_call *call)
     const bool failed = call->error || call->code != 0;
     if (!failed && !log_wants_access(log, call->offset, call->bytes))
         return;
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    const int64_t us = ((int64_t)now.tv_sec - log->opened.tv_sec) * 1000000 +
-                       (now.tv_nsec - log->opened.tv_nsec) / 1000;
+    const int64_t us = (clock_read_ns(CLOCK_MONOTONIC) - log->opened_ns) / 1000;
     struct text line = {0};
     text_format(&line, "%" PRId64 ".%06" PRId64 "\t", us / 1000000, us % 1000000);
     log_add_words(&line, call->function);

@@ -1,11 +1,11 @@
 #include "engine/pending/pending.h"
 
+#include "base/clock.h"
 #include "base/container.h"
 #include "engine/ship/ship.h"
 #include "mpi/wait.h"
 
 #include <assert.h>
-#include <time.h>
 
 enum { SMALL_BYTES = 4096 }; /* handing so little to a thread costs more than doing it */
 
@@ -240,20 +240,13 @@ void pending_finish(struct file *file)
             wait_turn(&pace);
 }
 
-static double pending_now_s(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
-
 void pending_settle(double patience_s)
 {
     struct wait_pace pace = {0};
-    double moved_s = pending_now_s();
-    while (pending_count() > 0 && pending_now_s() - moved_s < patience_s) {
+    double moved_s = clock_now_s();
+    while (pending_count() > 0 && clock_now_s() - moved_s < patience_s) {
         if (pending_step())
-            moved_s = pending_now_s();
+            moved_s = clock_now_s();
         else
             wait_turn(&pace);
     }

@@ -1,8 +1,8 @@
 #include "engine/prefetch/prefetch.h"
+#include "base/clock.h"
 #include "engine/storage/storage.h"
 
 #include <assert.h>
-#include <time.h>
 
 /* ---- Policy ------------------------------------------------------------------------------------------------------ */
 
@@ -194,9 +194,7 @@ static bool prefetch_release(void *self, const struct prefetch_range *range)
 static int64_t prefetch_now_ns(void *self)
 {
     (void)self;
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+    return clock_read_ns(CLOCK_MONOTONIC);
 }
 
 void prefetch_memory_init(struct prefetch_memory *memory)

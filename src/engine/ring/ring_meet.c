@@ -1,4 +1,5 @@
 /* The beginning of a call: all ranks bring what they have, and the last one makes the plan. */
+#include "base/clock.h"
 #include "engine/access/access_memory.h"
 #include "engine/ring/ring_core.h"
 #include "engine/storage/storage_map.h"
@@ -6,7 +7,6 @@
 #include <assert.h>
 #include <sched.h>
 #include <string.h>
-#include <time.h>
 
 /* ---- Which way is faster ----------------------------------------------------------------------------------------- */
 
@@ -14,13 +14,6 @@
  * the shared memory, where the rank that opens a call decides for all. Where there are several nodes, their leaders
  * bring how long the last call took to the meeting that opens the next: all see the same numbers, and decide the same.
  * The choice itself is tune.h's. (Several nodes do not tell each other of maps.) */
-
-static int64_t ring_tune_now_ns(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return time.tv_sec * INT64_C(1000000000) + time.tv_nsec;
-}
 
 static bool ring_may_choose(const struct ring *ring)
 {
@@ -99,7 +92,7 @@ bool ring_tune_direct(struct ring *ring, struct ring_plan *plan, int64_t bytes, 
     plan->tuned = true;
     tune->write = ring->request->write;
     tune->bytes = bytes;
-    tune->began_ns = ring_tune_now_ns();
+    tune->began_ns = clock_read_ns(CLOCK_MONOTONIC);
     return tune->way != TUNE_AGGREGATE;
 }
 
@@ -108,7 +101,7 @@ void ring_tune_left(struct ring *ring)
     struct ring_rank *rank = &ring->shared->rank[ring->rank];
     if (!ring->plan.tuned)
         return;
-    rank->left_ns = ring_tune_now_ns();
+    rank->left_ns = clock_read_ns(CLOCK_MONOTONIC);
     if (!ring->plan.direct && rank->bytes > 0)
         storage_hold_see(ring->move->file->storage, rank->low, rank->high);
 }

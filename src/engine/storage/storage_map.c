@@ -1,5 +1,6 @@
 #include "engine/storage/storage_map.h"
 #include "base/bus_guard.h"
+#include "base/clock.h"
 #include "base/limits.h"
 #include "engine/mem.h"
 #include "engine/storage/storage_core.h"
@@ -411,14 +412,13 @@ static bool tell_change(struct storage *storage)
 {
     struct storage_hold *hold = &storage->hold;
     const struct timespec times[2] = {{.tv_nsec = UTIME_OMIT}, {.tv_nsec = UTIME_NOW}};
-    struct timespec now; /* as exact as the system's own times of change */
-    clock_gettime(CLOCK_REALTIME_COARSE, &now);
-    if (now.tv_sec == hold->told.tv_sec && now.tv_nsec == hold->told.tv_nsec)
+    const int64_t now_ns = clock_read_ns(CLOCK_REALTIME_COARSE); /* as exact as the system's own times of change */
+    if (now_ns == hold->told_ns)
         return true;
     /* only the owner may leave the time of access alone */
     if (futimens(storage->fd, times) != 0 && futimens(storage->fd, NULL) != 0)
         return false;
-    hold->told = now;
+    hold->told_ns = now_ns;
     return true;
 }
 

@@ -16,7 +16,6 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdint.h>
-#include <time.h>
 
 enum { STORAGE_MAP_LEAST = 8 << 20 }; /* bytes: what one copy may need with its surroundings */
 
@@ -68,7 +67,7 @@ struct storage_hold {
     pthread_mutex_t mutex;      /* guards the rest */
     struct storage_held *first; /* in the order of their last use */
     uint64_t seen[STORAGE_HOLD_STRETCHES / 64];
-    struct timespec told; /* the file's time of change, where it was set here */
+    int64_t told_ns; /* the file's time of change, where it was set here */
 };
 void storage_hold_init(struct storage_hold *hold);
 void storage_hold_clear(struct storage_hold *hold); /* after a drop */

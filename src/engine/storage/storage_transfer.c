@@ -1,4 +1,5 @@
 /* The loops around reads and writes, the choice between call and copy, room, and advice to the page cache. */
+#include "base/clock.h"
 #include "engine/mem.h"
 #include "engine/storage/storage.h"
 #include "engine/storage/storage_core.h"
@@ -12,7 +13,6 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 /* What Linux transfers at most in one call. */
@@ -210,9 +210,7 @@ static const double ADVANTAGE = 1.1; /* so many times quicker, or it is not wort
 
 static double storage_way_now_ns(void)
 {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec * 1e9 + (double)now.tv_nsec;
+    return (double)clock_read_ns(CLOCK_MONOTONIC);
 }
 
 /* Threads may lose each other's count: it need not be exact. */

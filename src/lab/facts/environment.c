@@ -1,5 +1,6 @@
 #include "lab/facts/environment.h"
 
+#include "base/clock.h"
 #include "lab/facts/mount.h"
 
 #include <dlfcn.h>
@@ -12,7 +13,6 @@
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <sys/vfs.h>
-#include <time.h>
 #include <unistd.h>
 
 /* ---- clock ---- */
@@ -406,15 +406,12 @@ static void put_mpi(struct blockfile_writer *writer)
 
 static void put_local(const char *path, struct blockfile_writer *writer)
 {
-    char stamp[32];
-    const time_t now = time(NULL);
-    struct tm utc;
-    strftime(stamp, sizeof stamp, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &utc));
+    char stamp[CLOCK_STAMP_MAX];
     char host[64] = "unknown";
     gethostname(host, sizeof host - 1);
     blockfile_fact(writer, "product_version", "%s", PIOLET_VERSION);
     blockfile_fact(writer, "hostname", "%s", host);
-    blockfile_fact(writer, "timestamp", "%s", stamp);
+    blockfile_fact(writer, "timestamp", "%s", clock_stamp(stamp));
     put_mpi(writer);
     struct environment_filesystem fs;
     struct pl_error ignored;

@@ -29,15 +29,15 @@ static bool settings_is_usual(const struct blockfile_pair *param)
 void settings_add_bytes(struct text *text, long long bytes)
 {
     static const struct {
-        long long size;
-        const char *name;
-    } units[] = {{1000000000, "GB"}, {1 << 30, "GiB"}, {1000000, "MB"}, {1 << 20, "MiB"}, {1000, "kB"}, {1024, "KiB"}};
-    for (size_t i = 0; bytes > 0 && i < sizeof units / sizeof units[0]; i++)
-        if (bytes % units[i].size == 0) {
-            text_format(text, "%lld %s", bytes / units[i].size, units[i].name);
-            return;
-        }
-    text_format(text, "%lld B", bytes);
+        long long decimal, binary;
+    } sizes[] = {{1, 1}, {1000, 1 << 10}, {1000000, 1 << 20}, {1000000000, 1 << 30}};
+    size_t i = bytes > 0 ? sizeof sizes / sizeof sizes[0] - 1 : 0;
+    while (bytes % sizes[i].decimal != 0 && bytes % sizes[i].binary != 0)
+        i--;
+    if (bytes % sizes[i].decimal == 0)
+        text_format(text, "%lld %s", bytes / sizes[i].decimal, UNITS_DECIMAL[i]);
+    else
+        text_format(text, "%lld %s", bytes / sizes[i].binary, UNITS_BINARY[i]);
 }
 
 static void settings_add_param(struct text *text, const struct blockfile_pair *param)

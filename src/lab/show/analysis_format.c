@@ -43,11 +43,11 @@ const char *analysis_bytes_text(double bytes, char *buffer)
 
 struct analysis_time_unit analysis_time_unit(double typical_ns)
 {
-    static const struct analysis_time_unit units[] = {{1, "ns"}, {1e3, "us"}, {1e6, "ms"}, {1e9, "s"}};
+    static const double ns[UNITS_TIMES] = {1, 1e3, 1e6, 1e9};
     size_t i = 0;
-    while (i + 1 < sizeof units / sizeof units[0] && typical_ns >= units[i + 1].ns)
+    while (i + 1 < UNITS_TIMES && typical_ns >= ns[i + 1])
         i++;
-    return units[i];
+    return (struct analysis_time_unit){ns[i], UNITS_TIME[i]};
 }
 
 void analysis_csv_field(FILE *csv, const char *value)

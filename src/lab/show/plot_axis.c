@@ -102,21 +102,24 @@ struct plot_axis plot_axis_mended(struct plot_axis axis)
     return axis;
 }
 
-static const struct {
-    double factor;
-    const char *time, *bytes;
-} UNITS[] = {{1, "ns", "B"}, {1e3, "µs", "kB"}, {1e6, "ms", "MB"}, {1e9, "s", "GB"}, {1e12, NULL, "TB"}};
+static const double FACTORS[] = {1, 1e3, 1e6, 1e9, 1e12};
+enum { FACTOR_COUNT = sizeof FACTORS / sizeof FACTORS[0] };
+
+/* A drawing has a letter for "micro", which a terminal may lack. */
+static const char *plot_time_name(int power)
+{
+    return power == 1 ? "µs" : UNITS_TIME[power];
+}
 
 struct plot_scale plot_axis_scale(enum plot_unit unit, double magnitude)
 {
     struct plot_scale scale = {1, ""};
     if (unit == PLOT_NUMBER || unit == PLOT_BINARY)
         return scale;
-    for (size_t i = 0; i < sizeof UNITS / sizeof UNITS[0]; i++) {
-        const char *name = unit == PLOT_TIME ? UNITS[i].time : UNITS[i].bytes;
-        if (name && (i == 0 || fabs(magnitude) >= UNITS[i].factor * 0.9999))
-            scale = (struct plot_scale){UNITS[i].factor, name};
-    }
+    const int count = unit == PLOT_TIME ? UNITS_TIMES : FACTOR_COUNT;
+    for (int i = 0; i < count; i++)
+        if (i == 0 || fabs(magnitude) >= FACTORS[i] * 0.9999)
+            scale = (struct plot_scale){FACTORS[i], unit == PLOT_TIME ? plot_time_name(i) : UNITS_DECIMAL[i]};
     return scale;
 }
 
