@@ -6,7 +6,7 @@
 #   readme.sh TREE     checks another tree
 source "$(dirname "$0")/../lib.sh"
 
-[ $# -eq 0 ] || SOURCE=$1
+export SOURCE=${1:-$SOURCE} # project_files reads it
 project_files 'src/*' 'tests/*' 'web/src/*' 'tools/*' | grep -vE '^tests/(fuzz/corpus|golden/results[^/]*/.*)/' | awk '
     {
         folder = $0
