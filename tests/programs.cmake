@@ -69,9 +69,11 @@ foreach(name make_block make_blocks)
   piolet_test_program(${name} support/${name}.c)
   target_link_libraries(${name} PRIVATE piolet_base)
 endforeach()
+piolet_test_program(make_trace support/make_trace.c)
+target_link_libraries(make_trace PRIVATE piolet_trace piolet_base)
 piolet_test_program(model_scale support/model_scale.c) # started by hand: docs/model.md
 target_link_libraries(model_scale PRIVATE piolet_model)
-foreach(name count tamper record_writes no_tmpfile extents)
+foreach(name count tamper record_writes no_tmpfile extents spoil beff_below no_thread less_thread)
   piolet_test_preload(${name} support/${name}.c)
 endforeach()
 foreach(kind TICK STEP) # what is coarse about the clock

@@ -30,11 +30,17 @@ double progress_left_s(const struct progress *progress)
     return elapsed_s * (progress->weight / done - 1);
 }
 
+bool progress_speaks(const struct progress *progress)
+{
+    return progress->when == PROGRESS_ALWAYS ||
+           (progress->when == PROGRESS_AUTO && clock_now_s() - progress->began_s >= SILENT_S);
+}
+
 static void progress_print(struct progress *progress, const char *label, int percent)
 {
-    const double now_s = clock_now_s(), left_s = progress_left_s(progress);
+    const double left_s = progress_left_s(progress);
     char text[UNITS_TEXT_MAX] = "", part[16] = "";
-    if (progress->when == PROGRESS_NEVER || (progress->when == PROGRESS_AUTO && now_s - progress->began_s < SILENT_S))
+    if (!progress_speaks(progress))
         return;
     if (left_s >= 0)
         units_duration(left_s, text);
@@ -42,7 +48,7 @@ static void progress_print(struct progress *progress, const char *label, int per
         snprintf(part, sizeof part, ", %d %%", percent);
     fprintf(stderr, "[%lld/%lld] %s%s%s%s%s\n", (long long)progress->step, (long long)progress->steps, label, part,
             *text ? "; about " : "", text, *text ? " left" : "");
-    progress->told_s = now_s;
+    progress->told_s = clock_now_s();
 }
 
 void progress_step(struct progress *progress, const char *label, double weight)

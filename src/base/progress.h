@@ -26,6 +26,8 @@ void progress_step(struct progress *progress, const char *label, double weight);
 void progress_part(struct progress *progress, const char *label, double part);
 /* A step that need not be done: it counts as done, and takes no time. */
 void progress_skip(struct progress *progress, double weight);
+/* Would a step that begins now be told? For those who say something else where it is not. */
+bool progress_speaks(const struct progress *progress);
 /* Seconds left by what was measured so far; negative: not known yet. */
 double progress_left_s(const struct progress *progress);
 

@@ -2,8 +2,10 @@
 
 #include "base/memory.h"
 #include "base/process.h"
+#include "base/progress.h"
 #include "cli/cli_target.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -116,12 +118,17 @@ static void choose_complain_of(const struct cli_verb *verb, const char *name, in
 }
 
 static void choose_replay_one(const struct cli_verb *verb, struct choose_plan *plan,
-                              struct choose_configuration *configuration, int round)
+                              struct choose_configuration *configuration, int round, struct progress *progress)
 {
     char self[PATH_MAX], ranks[24];
-    struct text name = {0};
+    struct text name = {0}, label = {0};
+    assert(round < plan->rounds && !configuration->failed);
     choose_name(configuration, &name);
-    fprintf(stderr, "piolet choose: round %d of %d: %s\n", round + 1, plan->rounds, text_get(&name));
+    text_format(&label, "round %d of %d: %s", round + 1, plan->rounds, text_get(&name));
+    if (!progress_speaks(progress)) /* no terminal, or nothing is known of the time yet */
+        fprintf(stderr, "piolet choose: %s\n", text_get(&label));
+    progress_step(progress, text_get(&label), 1);
+    text_clear(&label);
     int status = -1;
     if (process_self(self)) {
         struct option_texts words = choose_command(plan, configuration, self, ranks);
@@ -138,13 +145,18 @@ static void choose_replay_one(const struct cli_verb *verb, struct choose_plan *p
 int choose_plan_run(const struct cli_verb *verb, struct choose_plan *plan)
 {
     int status = CLI_OK;
+    struct progress progress;
+    const int64_t replays = (int64_t)plan->rounds * plan->count;
+    progress_begin(&progress, PROGRESS_AUTO, replays, (double)replays);
     process_take_signals();
     for (int round = 0; round < plan->rounds && !process_signal(); round++)
         for (int i = 0; i < plan->count && !process_signal(); i++) {
             /* there and back: what gets slower with time costs each the same */
             struct choose_configuration *next = &plan->list[round % 2 ? plan->count - 1 - i : i];
-            if (!next->failed)
-                choose_replay_one(verb, plan, next, round);
+            if (next->failed)
+                progress_skip(&progress, 1);
+            else
+                choose_replay_one(verb, plan, next, round, &progress);
             status |= next->failed ? CLI_FAILED : CLI_OK;
         }
     return status;

@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/output.h"
+#include "base/progress.h"
 #include "cli/cli_outputs.h"
 #include "predict/predict.h"
 
@@ -62,14 +63,19 @@ pl_status predict_shell_results(struct prediction *prediction, struct blockfile 
 int predict_shell_read(const struct cli_verb *verb, struct prediction *prediction, const struct option_texts *paths,
                        predict_take_file *take, bool must_find)
 {
+    struct progress progress;
+    progress_begin(&progress, PROGRESS_AUTO, 1, 1);
+    progress_step(&progress, "reading results", 1);
     for (size_t i = 0; i < paths->count; i++) {
         struct blockfile file;
         struct pl_error error;
         int count = 0;
+        progress_part(&progress, paths->values[i], (double)i / (double)paths->count);
         if (blockfile_open(paths->values[i], &file, &error) != PL_OK)
             return predict_shell_complain(verb, &error, CLI_USAGE);
         for (size_t w = 0; w < file.warning_count; w++)
             cli_complain(verb, "%s", file.warnings[w]);
+        progress_part(&progress, paths->values[i], ((double)i + 0.5) / (double)paths->count); /* both read all */
         const pl_status status = take(prediction, &file, &count, &error);
         blockfile_close(&file);
         if (status != PL_OK)

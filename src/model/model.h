@@ -93,6 +93,9 @@ struct model_builder *model_builder_new(void); /* NULL when memory is short */
 void model_builder_free(struct model_builder *builder);
 /* Other than MODEL_APART events of communication keep phases apart; 0: any do. Before the first rank is added. */
 void model_builder_apart(struct model_builder *builder, int64_t events);
+/* Told while model_builder_finish() works: what it does, and which part of that (0 to 1) is done. */
+typedef void model_watch(void *context, const char *what, double part);
+void model_builder_watch(struct model_builder *builder, model_watch *watch, void *context);
 pl_status model_builder_add(struct model_builder *builder, const struct trace_tree *tree, struct pl_error *error);
 /* Adds what another builder, of larger ranks, has gathered; it is empty afterwards. */
 pl_status model_builder_merge(struct model_builder *builder, struct model_builder *more, struct pl_error *error);

@@ -16,6 +16,8 @@ struct model_builder {
     int64_t ranks, last_rank, incomplete_ranks;
     int64_t apart;
     char *program, *mpi, *mpiio;
+    model_watch *watch; /* NULL: nobody asks */
+    void *watch_context;
 };
 
 struct model_builder *model_builder_new(void)
@@ -33,6 +35,12 @@ void model_builder_apart(struct model_builder *builder, int64_t events)
 {
     assert(events >= 0 && builder->last_rank < 0);
     builder->apart = events;
+}
+
+void model_builder_watch(struct model_builder *builder, model_watch *watch, void *context)
+{
+    builder->watch = watch;
+    builder->watch_context = context;
 }
 
 struct model_builder *model_builder_branch(struct model_builder *trunk)
@@ -106,6 +114,8 @@ struct finish {
     struct model *model;
     const char **files; /* forms of names: the index is the file */
     int64_t apart;
+    model_watch *watch;
+    void *watch_context;
     struct pl_error *error;
 };
 
@@ -370,6 +380,8 @@ static pl_status model_build_make_steps(struct finish *finish, const struct mode
     int made = 0;
     for (int i = 0; i < count && status == PL_OK; i++) {
         struct model_step *step = &steps[made++];
+        if (finish->watch && ret_steps == &finish->model->steps)
+            finish->watch(finish->watch_context, "finding formulas", (double)i / count);
         status = model_build_make_step(finish, &joints[i], in_phase, step);
         if (status != PL_OK || !model_build_is_needless(&joints[i], step))
             continue;
@@ -424,15 +436,19 @@ pl_status model_builder_finish(struct model_builder *builder, struct model *ret_
     struct model model = {.ranks = builder->ranks,
                           .failed_calls = builder->table.failed_calls,
                           .incomplete_ranks = builder->incomplete_ranks};
-    struct finish finish = {.model = &model, .apart = builder->apart, .error = error};
+    struct finish finish = {.model = &model,
+                            .apart = builder->apart,
+                            .watch = builder->watch,
+                            .watch_context = builder->watch_context,
+                            .error = error};
     struct model_joint root;
     *error = (struct pl_error){.status = PL_OK};
     pl_status status = PL_OK;
     model.program = text_dup(builder->program);
     model.mpi = text_dup(builder->mpi);
     model.mpiio = text_dup(builder->mpiio);
-    if (!model_join(&builder->table, &root) || !model.program || !model.mpi || !model.mpiio ||
-        !model_build_take_layouts(builder->pool, &model))
+    if (!model_join(&builder->table, builder->watch, builder->watch_context, &root) || !model.program || !model.mpi ||
+        !model.mpiio || !model_build_take_layouts(builder->pool, &model))
         status = pl_fail(error, PL_E_NOMEM, "not enough memory to join the ranks");
     if (status == PL_OK) {
         status = model_build_make_steps(&finish, root.body, root.count, false, &model.steps, &model.step_count);

@@ -779,7 +779,8 @@ static bool join_merge_bodies(struct model_joint *a, struct model_joint *b)
     return ok;
 }
 
-bool model_join(const struct model_table *table, struct model_joint *ret_root)
+bool model_join(const struct model_table *table, void (*watch)(void *context, const char *what, double part),
+                void *context, struct model_joint *ret_root)
 {
     bool ok = true;
     *ret_root = (struct model_joint){.kind = MODEL_LOOP, .turns = 1, .has_comm = true};
@@ -787,6 +788,8 @@ bool model_join(const struct model_table *table, struct model_joint *ret_root)
         const struct model_class *class = &table->classes[i];
         struct model_joint list = {.kind = MODEL_LOOP, .turns = 1, .has_comm = true};
         int leaf = 0;
+        if (watch)
+            watch(context, "joining the ranks", (double)i / (double)table->count);
         ok = join_from_items(class, class->list.items, class->list.count, &leaf, &list);
         assert(!ok || leaf == class->leaf_count);
         ok = ok && join_merge_bodies(ret_root, &list);

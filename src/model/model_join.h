@@ -67,7 +67,8 @@ struct model_joint {
 
 /* Joins the classes: steps that are alike, and have as many collectives of the world before them, are one. `ret_root`
  * is a loop of one turn. */
-bool model_join(const struct model_table *table, struct model_joint *ret_root);
+bool model_join(const struct model_table *table, void (*watch)(void *context, const char *what, double part),
+                void *context, struct model_joint *ret_root);
 void model_joint_clear(struct model_joint *joint);
 
 /* Appends the formula of a parameter over all ranks of the parts. */

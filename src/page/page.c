@@ -4,6 +4,7 @@
 #include "page/page_parts.h"
 
 #include "base/output.h"
+#include "base/progress.h"
 #include "base/utf8.h"
 
 #include <errno.h>
@@ -118,6 +119,7 @@ void page_close(struct report *report)
 /* ---- text for HTML ---- */
 
 enum { CHUNK = 3 * 16384, LEVEL = 6 };
+static const char ENCODING[] = "compressing the page";
 
 struct base64 {
     FILE *stream;
@@ -160,7 +162,11 @@ pl_status page_encode(const void *bytes, size_t count, FILE *stream, struct pl_e
     if (deflateInit(&z, LEVEL) != Z_OK)
         return pl_fail(error, PL_E_NOMEM, "not enough memory to compress the report");
     const unsigned char *from = bytes;
+    const double all = (double)count;
     int result = Z_OK;
+    struct progress progress;
+    progress_begin(&progress, PROGRESS_AUTO, 1, 1);
+    progress_step(&progress, ENCODING, 1);
     while (result != Z_STREAM_END) {
         if (z.avail_in == 0 && count > 0) { /* zlib counts in 32 bits */
             z.next_in = from;
@@ -172,6 +178,7 @@ pl_status page_encode(const void *bytes, size_t count, FILE *stream, struct pl_e
         z.avail_out = sizeof out;
         result = deflate(&z, count > 0 ? Z_NO_FLUSH : Z_FINISH);
         base64_add(&base64, out, sizeof out - z.avail_out);
+        progress_part(&progress, ENCODING, all > 0 ? (double)z.total_in / all : 1);
     }
     base64_end(&base64);
     deflateEnd(&z);

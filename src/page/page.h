@@ -1,4 +1,4 @@
-/* One HTML page out of block files and model files. No MPI, no clock: `made` is given.
+/* One HTML page out of block files and model files. No MPI; no clock but for progress: `made` is given.
  *
  * What cannot be read is told on the page, beside everything that can. */
 #ifndef PIOLET_PAGE_REPORT_H

@@ -6,6 +6,7 @@
 #define PIOLET_PAGE_PARTS_H
 
 #include "base/json.h"
+#include "base/progress.h"
 #include "bench/bench.h"
 #include "page/page.h"
 
@@ -24,6 +25,11 @@ void page_column_put(struct page_columns *columns, struct json *json, const char
 /* A model as an object of the open array: its words, files and phases, and its accesses as columns. */
 pl_status page_model_put(const struct page_file *file, int file_number, struct json *json, struct page_columns *columns,
                          struct pl_error *error);
+
+/* Samples in all series of a file, and what it weighs in a progress of which each file is a step. */
+int64_t page_samples_of(const struct page_file *file);
+double page_weight_of(const struct page_file *file);
+void page_progress_begin(const struct report *report, struct progress *progress);
 
 /* Everything that the page knows, as JSON and as columns of numbers behind it. */
 struct page_payload { /* both owned */

@@ -18,6 +18,7 @@ struct payload_making {
     struct json json;
     struct page_columns columns;
     int64_t bin; /* neighbours to put together in long series; 1: every sample is kept */
+    struct progress progress;
 };
 
 /* ---- columns ---- */
@@ -107,15 +108,28 @@ static pl_status payload_put_series(void *context, struct json *json, struct blo
     return status;
 }
 
-static int64_t payload_samples_of(const struct report *report)
+int64_t page_samples_of(const struct page_file *file)
 {
     int64_t sum = 0;
-    for (size_t f = 0; f < report->file_count; f++)
-        for (size_t b = 0; b < report->files[f].blocks.block_count; b++)
-            for (size_t s = 0; s < report->files[f].blocks.blocks[b].set_count; s++)
-                for (size_t i = 0; i < report->files[f].blocks.blocks[b].sets[s].series_count; i++)
-                    sum += report->files[f].blocks.blocks[b].sets[s].series[i].count;
+    for (size_t b = 0; b < file->blocks.block_count; b++)
+        for (size_t s = 0; s < file->blocks.blocks[b].set_count; s++)
+            for (size_t i = 0; i < file->blocks.blocks[b].sets[s].series_count; i++)
+                sum += file->blocks.blocks[b].sets[s].series[i].count;
     return sum;
+}
+
+void page_progress_begin(const struct report *report, struct progress *progress)
+{
+    double weight = 0;
+    for (size_t f = 0; f < report->file_count; f++)
+        weight += page_weight_of(&report->files[f]);
+    progress_begin(progress, PROGRESS_AUTO, (int64_t)report->file_count, weight);
+}
+
+double page_weight_of(const struct page_file *file)
+{
+    enum { FILE_WEIGHT = 1000 }; /* in samples: what a file takes that holds none */
+    return FILE_WEIGHT + (double)page_samples_of(file);
 }
 
 /* ---- files ---- */
@@ -246,6 +260,7 @@ static pl_status payload_put_file(struct payload_making *making, struct page_fil
     const struct export_form form = {.compact = true, .context = making, .put_values = payload_put_series};
     struct json *json = &making->json;
     pl_status status = PL_OK;
+    progress_step(&making->progress, file->path, page_weight_of(file));
     json_object_begin(json, NULL);
     json_put_string(json, "path", file->path);
     json_put_string(json, "kind", file->is_blocks ? "blocks" : file->is_model ? "model" : "none");
@@ -255,8 +270,10 @@ static pl_status payload_put_file(struct payload_making *making, struct page_fil
         json_put_string(json, NULL, file->blocks.warnings[i]);
     json_array_end(json);
     json_array_begin(json, "blocks");
-    for (size_t i = 0; i < file->blocks.block_count && status == PL_OK; i++)
+    for (size_t i = 0; i < file->blocks.block_count && status == PL_OK; i++) {
         status = export_put_block(&form, json, &file->blocks, &file->blocks.blocks[i], error);
+        progress_part(&making->progress, file->path, 0.5 * (double)(i + 1) / (double)file->blocks.block_count);
+    }
     json_array_end(json);
     if (status == PL_OK)
         status = payload_put_derived(json, file, error);
@@ -267,8 +284,11 @@ static pl_status payload_put_file(struct payload_making *making, struct page_fil
 static pl_status payload_put_all(struct payload_making *making, struct report *report, struct pl_error *error)
 {
     struct json *json = &making->json;
-    const int64_t samples = payload_samples_of(report);
+    int64_t samples = 0;
     pl_status status = PL_OK;
+    for (size_t i = 0; i < report->file_count; i++)
+        samples += page_samples_of(&report->files[i]);
+    page_progress_begin(report, &making->progress);
     making->bin = samples > SAMPLES_MAX ? 3 * (samples / SAMPLES_MAX + 1) : 1;
     json_object_begin(json, NULL);
     json_put_string(json, "format", "piolet-report");

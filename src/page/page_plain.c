@@ -221,7 +221,10 @@ pl_status page_write_plain(struct report *report, FILE *stream, struct pl_error 
     plain_put(stream, "<p>Made by piolet " PIOLET_VERSION ", ", report->made, ".</p>\n");
     plain_put_warnings(report, stream);
     plain_put_contents(report, stream);
+    struct progress progress;
+    page_progress_begin(report, &progress);
     for (size_t f = 0; f < report->file_count; f++) {
+        progress_step(&progress, report->files[f].path, page_weight_of(&report->files[f]));
         for (const struct page_tool *tool = PAGE_TOOLS; tool->name; tool++)
             if (page_tool_applies(tool, &report->files[f]))
                 plain_put_tool(tool, &report->files[f], &easel, stream);

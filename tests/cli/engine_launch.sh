@@ -38,6 +38,7 @@ int main(int argc, char **argv)
     return 0;
 }
 END
+# Compiled here: one of the two is a program of the MPI that this build is not for.
 for mpi in mpich openmpi; do
     expect_exit 0 "mpicc.$mpi" "$TMP/program.c" -o "$TMP/program.$mpi"
 done

@@ -9,11 +9,6 @@
 source "$(dirname "$0")/../lib.sh"
 export COMMAND_TIMEOUT=200
 cd "$TMP"
-flags=(-std=gnu11 -I "$SOURCE/src")
-[ -z "${PIOLET_SANITIZE:-}" ] || flags+=("-fsanitize=$PIOLET_SANITIZE")
-expect_exit 0 gcc "${flags[@]}" "$SOURCE/tests/support/make_trace.c" "$BINARY/src/tracer/libpiolet_trace.a" \
-    "$BINARY/src/libpiolet_base.a" -lm -o make_trace
-expect_exit 0 gcc "${flags[@]}" "$SOURCE/tests/support/make_blocks.c" "$BINARY/src/libpiolet_base.a" -lm -o blocks
 
 # refused CMD...: it ends with 1 or 2 and one line of its own, besides that which names the help.
 refused()
@@ -41,16 +36,16 @@ traces()
     local kind
     mkdir trace
     for kind in self ring nested many list passed; do
-        expect_exit 0 ./make_trace trace "$kind"
+        expect_exit 0 "$PROGRAMS/make_trace" trace "$kind"
         refused model trace -o out.model
         [ ! -s out.model ] || fail "$kind: a model was written"
     done
     if [ -z "${PIOLET_SANITIZE:-}" ]; then # a second without sanitizers, a minute with them
-        expect_exit 0 ./make_trace trace turns
+        expect_exit 0 "$PROGRAMS/make_trace" trace turns
         refused model trace
         expect_in "$ERR" "given up after"
     fi
-    expect_exit 0 ./make_trace trace good
+    expect_exit 0 "$PROGRAMS/make_trace" trace good
     expect_exit 0 "$PIOLET" model trace -o out.model
     head -c 5000 trace/trace.0 >short
     mv short trace/trace.0
@@ -117,7 +112,7 @@ models()
 results()
 {
     local tool huge=9223372036854775807
-    ./blocks huge.out <<END
+    "$PROGRAMS/make_blocks" huge.out <<END
 block Lowlevel single
 fact nprocs $huge
 fact hostname =here

@@ -22,10 +22,9 @@ says()
     clean "$ERR" "$*"
 }
 
-expect_exit 0 gcc -I"$SOURCE/src" "$SOURCE/tests/support/make_block.c" "$BINARY/src/libpiolet_base.a" -lm -o "$TMP/make_block"
 cd "$TMP"
 evil=$'\e[31m\e]0;owned\a\x9b1m\xff\xc3 \xe2\x80\xaeback \r\x7f'
-expect_exit 0 ./make_block evil.pio "$evil" 1 "$evil" 3 0 1 "$evil"
+expect_exit 0 "$PROGRAMS/make_block" evil.pio "$evil" 1 "$evil" 3 0 1 "$evil"
 name=$'n\e[1m\xff\r.pio'
 cp evil.pio "$name"
 

@@ -85,6 +85,7 @@ int main(void)
     MPI_Finalize();
 }
 END
+# Compiled here, as a user would: statically, and with the compiler of the other MPI.
 echo 'int main(void) { return 0; }' >static.c
 expect_exit 0 gcc -static static.c -o static
 expect_exit 2 "$PIOLET" trace -o nine ./static

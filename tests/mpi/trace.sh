@@ -7,7 +7,7 @@
 # timeout: 300
 source "$(dirname "$0")/../lib.sh"
 
-compiler=mpicc.$PIOLET_MPI
+compiler=mpicc.$PIOLET_MPI # tells what the header declares
 command -v "$compiler" >/dev/null || skip "$compiler is not installed"
 library=$BINARY/lib/libpiolet-trace.so
 [ -f "$library" ] || fail "$library is not built"

@@ -272,6 +272,23 @@ static pl_status spec_unknown(struct spec_reader *reader, const struct iot_test 
     return PL_E_INPUT;
 }
 
+/* A line outside of blocks that is none of `allowed`. Where a remark tells what is wrong, a suggestion says no more. */
+static pl_status spec_misplaced(struct spec_reader *reader, const char *where, const char *const *allowed,
+                                const char *key, bool has_value)
+{
+    struct text text = {0};
+    const char *remark = spec_remark_on_key(reader, key, has_value);
+    const char *near = *remark ? NULL : variables_nearest(key, allowed);
+    assert(allowed[0]);
+    if (near)
+        text_format(&text, "did you mean '%s'? ", near);
+    for (size_t i = 0; allowed[i]; i++)
+        text_format(&text, "%s%s", i == 0 ? "allowed: " : ", ", allowed[i]);
+    spec_complain(reader, reader->line, "%.80s: stands %s%s; %s", key, where, remark, text_get(&text));
+    text_clear(&text);
+    return PL_E_INPUT;
+}
+
 /* "KEYWORD: FOUND; allowed: …"; `found` is cleared. */
 static pl_status spec_bad_value(struct spec_reader *reader, int line, const struct option_row *row, const char *remark,
                                 struct text *found)
@@ -599,12 +616,11 @@ static pl_status spec_take_line(struct spec_reader *reader, const char *key, con
     if (strcmp(key, "testname") == 0)
         return spec_take_test(reader, value);
     if (reader->class)
-        return spec_complain(reader, reader->line, "%.80s: stands between classname and testname%s; allowed: testname",
-                             key, spec_remark_on_key(reader, key, *value != '\0'));
+        return spec_misplaced(reader, "between classname and testname", (const char *const[]){"testname", NULL}, key,
+                              *value != '\0');
     if (reader->spec->block_count == 0)
-        return spec_complain(reader, reader->line,
-                             "%.80s: stands before the first block%s; allowed: classname, timingsfilename", key,
-                             spec_remark_on_key(reader, key, *value != '\0'));
+        return spec_misplaced(reader, "before the first block",
+                              (const char *const[]){"classname", "timingsfilename", NULL}, key, *value != '\0');
     return spec_take_keyword(reader, &reader->spec->blocks[reader->spec->block_count - 1], key, value);
 }
 

@@ -5,6 +5,7 @@
 #ifndef PIOLET_RULES_RULES_H
 #define PIOLET_RULES_RULES_H
 
+#include "base/progress.h"
 #include "bench/rules/rule.h"
 #include "lab/facts/environment.h"
 
@@ -47,6 +48,10 @@ int rules_watch(const struct rules_request *request, struct rules_report *report
 /* A directory of our own in that of the request, whose full name goes to `report`; a message if it fails. */
 bool rules_folder_make(const struct rules_request *request, struct rules_report *report, char ret_folder[PATH_MAX]);
 void rules_folder_remove(const char *folder);
+
+/* How far the rules are, at most once a second: most take no time. One process tells. */
+void rules_progress_begin(struct progress *progress, bool tells);
+void rules_progress_tell(struct progress *progress, const struct rules_request *request, int rule);
 
 /* ---- rules_report.c ---- */
 

@@ -37,6 +37,20 @@ void rules_folder_remove(const char *folder)
 
 /* ---- the job ---- */
 
+void rules_progress_begin(struct progress *progress, bool tells)
+{
+    progress_begin(progress, tells ? PROGRESS_AUTO : PROGRESS_NEVER, 1, 1);
+    progress_step(progress, "rules", 1);
+}
+
+void rules_progress_tell(struct progress *progress, const struct rules_request *request, int rule)
+{
+    int count = rule + 1;
+    while (rule_at(count))
+        count++;
+    progress_part(progress, rule_at(rule)->name, request->rule ? 0 : (double)rule / count);
+}
+
 static void rules_describe(struct rules_report *report)
 {
     char library[ENVIRONMENT_TEXT_MAX / 2];
@@ -61,11 +75,16 @@ static void rules_run_all_coll(const struct rules_request *request, MPI_Comm com
                                struct rules_report *report)
 {
     const struct rule *rule;
+    struct progress told;
+    int rank;
+    MPI_Comm_rank(comm, &rank);
+    rules_progress_begin(&told, rank == 0 && !request->progress); /* else rules_watch.c tells */
     for (int i = request->first; (rule = rule_at(i)) && i < RULES_MAX; i++) {
         if (request->rule && strcmp(request->rule, rule->name) != 0)
             continue;
         if (progress)
             rules_tell(progress, "begin", rule->name, NULL);
+        rules_progress_tell(&told, request, i);
         rules_set_alarm(request);
         report->tried[i] = true;
         rule_run_coll(rule, comm, folder, &report->findings[i]);

@@ -3,6 +3,7 @@
 #include "base/interrupt.h"
 #include "base/memory.h"
 #include "base/process.h"
+#include "base/progress.h"
 #include "bench/rules/rules.h"
 
 #include <errno.h>
@@ -26,6 +27,7 @@ struct rules_watch {
     int next;       /* the index of the rule to begin with when this job fails */
     bool stopped;   /* the job came to its end */
     double since_s; /* of the last line */
+    struct progress told;
 };
 
 /* ---- a job ---- */
@@ -101,6 +103,7 @@ static void rules_watch_hear(struct rules_watch *watch)
         if (heard >= 0) {
             watch->rule = heard;
             watch->next = heard + 1;
+            rules_progress_tell(&watch->told, watch->request, heard);
         } else if (watch->rule >= 0 && watch->report->tried[watch->rule]) {
             watch->rule = -1;
         }
@@ -209,6 +212,7 @@ int rules_watch(const struct rules_request *request, struct rules_report *report
     *watch = (struct rules_watch){.request = request, .report = report, .rule = -1};
     if (request->rule)
         watch->next = rule_find(request->rule);
+    rules_progress_begin(&watch->told, true);
     report->ranks = (int)request->ranks;
     process_take_signals();
     if (rules_watch_prepare(watch))
