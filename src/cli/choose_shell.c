@@ -29,6 +29,7 @@ void choose_plan_make(struct choose_plan *plan, const struct option_texts *place
                     memory_text("%s/choose-%d.out", directory, plan->count + 1), false};
                 plan->count++;
             }
+    assert((size_t)plan->count == places->count * mpiio->count * hints->count);
 }
 
 void choose_plan_clear(struct choose_plan *plan)
@@ -159,5 +160,6 @@ int choose_plan_run(const struct cli_verb *verb, struct choose_plan *plan)
                 choose_replay_one(verb, plan, next, round, &progress);
             status |= next->failed ? CLI_FAILED : CLI_OK;
         }
+    assert(plan->finished <= replays);
     return status;
 }

@@ -48,6 +48,7 @@ int cli_options(const struct cli_verb *verb, int argc, char **argv, void *values
 int cli_unknown(const struct cli_verb *verb, const char *what, const char *word, const char *const *names)
 {
     struct text all = {0};
+    assert(names[0]);
     const char *near = variables_nearest(word, names);
     for (size_t i = 0; names[i]; i++)
         text_format(&all, "%s%s", i == 0 ? "" : names[i + 1] ? ", " : " or ", names[i]);

@@ -8,6 +8,7 @@
 #include "cli/cli_target.h"
 #include "lab/runner/lab.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -92,6 +93,7 @@ static int drive_launch(const struct cli_verb *verb, struct drive_launch *launch
 int cli_bench_drive(const struct cli_verb *verb, struct lab_job *job, const struct bench_launch *first, int argc,
                     char **argv)
 {
+    assert(job->bench->next_launch);
     struct bench_launch what = *first;
     struct drive_launch launch = {.what = &what, .argc = argc, .argv = argv};
     struct progress progress;

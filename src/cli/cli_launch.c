@@ -7,6 +7,7 @@
 #include "cli/cli_target.h"
 #include "mpi/job.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -37,8 +38,8 @@ struct command {
 
 static void launch_add(struct command *command, const char *word)
 {
-    if (command->count < ARGS_MAX - 1)
-        command->words[command->count++] = (char *)word;
+    assert(command->count < ARGS_MAX); /* a word left out would start another job */
+    command->words[command->count++] = (char *)word;
 }
 
 /* Debian's MPICH spins while it waits; with more ranks than cores a small preload makes it yield. */
@@ -139,6 +140,7 @@ int cli_launch(const struct cli_verb *verb, int ranks, int argc, char **argv)
             cli_usage_error(verb, "-n starts an MPI job, but this is one already; leave -n to mpiexec");
         return CLI_USAGE;
     }
+    assert(ranks > 0 && argc > 0);
     char self[PATH_MAX], number[16];
     if (!process_self(self)) {
         cli_complain(verb, "cannot find my own program file: %s", strerror(errno));

@@ -2,6 +2,7 @@
 
 #include "base/text.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -60,6 +61,7 @@ static ssize_t screen_write(void *cookie, const char *bytes, size_t count)
     const size_t taken = raw.failed ? 0 : text_add_screen(&shown, raw.data, raw.length);
     bool good = !raw.failed && !shown.failed;
     if (good) {
+        assert(taken <= raw.length && raw.length - taken < sizeof screen->rest);
         screen->rest_length = raw.length - taken;
         memcpy(screen->rest, raw.data + taken, screen->rest_length);
         good = write_whole(screen->fd, text_get(&shown), shown.length);
@@ -77,6 +79,7 @@ static int screen_close(void *cookie)
 {
     struct screen *screen = cookie;
     struct text shown = {0};
+    assert(screen->rest_length < sizeof screen->rest);
     screen->rest[screen->rest_length] = '\0';
     text_add_visible(&shown, screen->rest);
     write_whole(screen->fd, text_get(&shown), shown.length);

@@ -7,6 +7,7 @@
 #include "cli/cli_outputs.h"
 #include "predict/predict.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -110,6 +111,7 @@ static int predict_shell_append_block(const struct cli_verb *verb, const struct 
                                       const char *path, const struct option_texts *sources)
 {
     static const char *const NONE[] = {NULL};
+    assert(!path || strcmp(path, "-") != 0); /* predict_shell_check() */
     struct pl_error error;
     char stamp[CLOCK_STAMP_MAX];
     if (!path)

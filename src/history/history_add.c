@@ -4,6 +4,7 @@
 #include "history/history_db.h"
 #include "history/history_quantity.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -118,6 +119,7 @@ static pl_status insert_chunks(struct adding *adding, const struct history_piece
         status = history_step(adding->history, adding->chunk, error);
         at += got;
     }
+    assert(status != PL_OK || at == piece->end); /* byte by byte */
     free(buffer);
     return status;
 }
@@ -137,6 +139,7 @@ static pl_status insert_quantities(struct adding *adding, size_t number, int64_t
                                    struct pl_error *error)
 {
     const struct history_quantities *quantities = &adding->quantities[number];
+    assert(number < adding->file.block_count);
     const struct blockfile_block *block = &adding->file.blocks[number];
     pl_status status = PL_OK;
     for (size_t i = 0; i < quantities->count && status == PL_OK; i++) {

@@ -2,6 +2,7 @@
 
 #include "base/statistics.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,6 +24,7 @@ static double log_mean(const double *values, size_t count, double *ret_squares)
 struct history_change history_change_of(double *earlier, size_t earlier_count, double *later, size_t later_count,
                                         double level)
 {
+    assert(earlier_count > 0 && later_count > 0 && level > 0 && level < 1);
     statistics_sort(earlier, earlier_count);
     statistics_sort(later, later_count);
     struct history_change change = {.earlier = earlier_count,
@@ -55,6 +57,7 @@ struct history_change history_change_of(double *earlier, size_t earlier_count, d
 double history_change_threshold(double *p, size_t count, double level)
 {
     double threshold = -1;
+    assert(level > 0 && level < 1);
     statistics_sort(p, count);
     for (size_t i = 0; i < count; i++)
         if (p[i] <= (1 - level) * (double)(i + 1) / (double)count)
@@ -73,6 +76,7 @@ bool history_change_is_real(const struct history_change *change, double threshol
 size_t history_values_end(const struct history_values *values, size_t first)
 {
     size_t end = first + 1;
+    assert(first < values->count);
     while (end < values->count && values->list[end].quantity == values->list[first].quantity)
         end++;
     return end;
@@ -100,6 +104,7 @@ static void change_judge(const struct history_runs *runs, const struct history_v
 {
     const size_t split = first_new(runs, values, first, end, since);
     const size_t from = split - first > HISTORY_EARLIER_MAX ? split - HISTORY_EARLIER_MAX : first;
+    assert(first <= from && from <= split && split <= end);
     if (split == end)
         return; /* not measured since */
     if (split - from < HISTORY_EARLIER_MIN) {
@@ -137,6 +142,7 @@ pl_status history_regress(const struct history_runs *runs, const struct history_
         end = history_values_end(values, first);
         change_judge(runs, values, first, end, since, level, room, &findings);
     }
+    assert(findings.count + findings.few <= values->count);
     change_decide(&findings, room, level);
     free(room);
     *ret_findings = findings;

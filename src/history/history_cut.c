@@ -1,5 +1,6 @@
 #include "history/history_cut.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -34,6 +35,7 @@ static void add_piece(struct cut *cut)
         }
         pieces->list = more;
     }
+    assert(pieces->count == 0 || pieces->list[pieces->count - 1].end <= cut->line_begin); /* no byte is in two */
     pieces->list[pieces->count++] = (struct history_piece){cut->line, cut->line_begin, cut->line_begin};
     cut->open = true;
 }
@@ -41,6 +43,7 @@ static void add_piece(struct cut *cut)
 /* `end` is behind the line. */
 static void end_line(struct cut *cut, int64_t end)
 {
+    assert(cut->length > 0 && end == cut->line_begin + (int64_t)cut->length);
     if (begins_with(cut, BEGIN, sizeof BEGIN - 1))
         add_piece(cut);
     if (cut->open && !cut->failed)

@@ -4,6 +4,7 @@
 #include "base/interrupt.h"
 #include "base/output.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -117,11 +118,13 @@ pl_status history_step(struct history *history, sqlite3_stmt *statement, struct 
 
 void history_bind_text(sqlite3_stmt *statement, int number, const char *text)
 {
+    assert(number >= 1 && number <= sqlite3_bind_parameter_count(statement));
     sqlite3_bind_text(statement, number, text ? text : "", -1, SQLITE_STATIC);
 }
 
 pl_status history_begin(struct history *history, struct pl_error *error)
 {
+    assert(sqlite3_get_autocommit(history->db)); /* transactions are not nested */
     const pl_status status = history_exec(history, "BEGIN IMMEDIATE", error);
     if (status == PL_OK)
         interrupt_hold(); /* the journal of a transaction that is cut off would stay beside the history */
@@ -130,6 +133,7 @@ pl_status history_begin(struct history *history, struct pl_error *error)
 
 pl_status history_end(struct history *history, pl_status status, struct pl_error *error)
 {
+    assert(status != PL_OK || !sqlite3_get_autocommit(history->db)); /* a failure may have rolled back already */
     if (status == PL_OK)
         status = history_exec(history, "COMMIT", error);
     if (status != PL_OK)

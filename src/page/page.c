@@ -7,6 +7,7 @@
 #include "base/progress.h"
 #include "base/utf8.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -94,6 +95,8 @@ pl_status page_open(const char *const *paths, size_t count, struct report *ret_r
     for (size_t i = 0; i < count; i++) {
         ret_report->files[i].path = paths[i];
         page_open_file(&ret_report->files[i]);
+        assert(!ret_report->files[i].is_blocks || !ret_report->files[i].is_model);
+        assert(ret_report->files[i].is_blocks || ret_report->files[i].is_model || *ret_report->files[i].trouble);
         used += ret_report->files[i].is_blocks || ret_report->files[i].is_model;
     }
     if (used)
@@ -150,6 +153,7 @@ static void base64_add(struct base64 *base64, const unsigned char *bytes, size_t
 
 static void base64_end(struct base64 *base64)
 {
+    assert(base64->rest_count < 3);
     if (base64->rest_count)
         base64_put_three(base64->stream, base64->rest, base64->rest_count);
 }
@@ -180,6 +184,7 @@ pl_status page_encode(const void *bytes, size_t count, FILE *stream, struct pl_e
         base64_add(&base64, out, sizeof out - z.avail_out);
         progress_part(&progress, ENCODING, all > 0 ? (double)z.total_in / all : 1);
     }
+    assert(count == 0 && z.avail_in == 0); /* all of it is in the stream */
     base64_end(&base64);
     deflateEnd(&z);
     return PL_OK;
@@ -193,7 +198,8 @@ static pl_status page_read_template(const char *path, struct text *text, struct 
 {
     if (text_read_file(path, text, error) != PL_OK)
         return pl_within(error, "the page's template");
-    if (!strstr(text_get(text), TITLE) || !strstr(text_get(text), DATA))
+    const char *title = strstr(text_get(text), TITLE), *data = strstr(text_get(text), DATA);
+    if (!title || !data || data < title)
         return pl_fail(error, PL_E_FORMAT, "'%s' is not a template of the page", path);
     return PL_OK;
 }
@@ -218,6 +224,7 @@ pl_status page_write_page(struct report *report, const char *template_path, FILE
         status = page_payload_make(report, &payload, error);
     if (status == PL_OK) {
         const char *title = strstr(text_get(&template), TITLE), *data = strstr(text_get(&template), DATA);
+        assert(title && data > title);
         fwrite(template.data, 1, (size_t)(title - template.data), stream);
         utf8_put_markup(stream, report->title);
         title += strlen(TITLE);

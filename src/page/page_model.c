@@ -3,6 +3,7 @@
 
 #include "model/model.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -50,6 +51,7 @@ static double place_of(const struct points *points, const struct model_event *ev
 {
     if (!event->step->holes)
         return offset;
+    assert(event->step->file >= 0 && event->step->file < points->facts->file_count);
     const double processes = (double)points->facts->files[event->step->file].processes;
     return ((double)event->n * processes + (double)event->rank) * (double)event->size;
 }
@@ -58,6 +60,7 @@ static bool take_point(void *context, const struct model_event *event)
 {
     struct points *points = context;
     const struct model_step *step = event->step;
+    assert(points->stride >= 1 && points->count <= POINTS_MAX);
     if (++points->seen_of_rank > MODEL_LOOK_MAX) {
         points->left_out = true;
         return false;
@@ -231,6 +234,7 @@ pl_status page_model_put(const struct page_file *file, int file_number, struct j
                          struct pl_error *error)
 {
     struct model_facts facts;
+    assert(file->is_model);
     pl_status status = model_facts_find(&file->model, &facts, error);
     if (status != PL_OK)
         return status;

@@ -8,6 +8,7 @@
 #include "lab/show/show.h"
 #include "page/page_tools.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,6 +46,7 @@ void page_column_put(struct page_columns *columns, struct json *json, const char
     static const char PADDING[WIDE];
     const bool narrow = payload_is_narrow(values, count);
     payload_put_bytes(columns, PADDING, (size_t)((WIDE - columns->length % WIDE) % WIDE));
+    assert(columns->length % WIDE == 0); /* the page looks at them as arrays of doubles */
     json_numbers_begin(json, key);
     json_put_int(json, NULL, columns->length);
     json_put_int(json, NULL, (int64_t)count);
@@ -86,6 +88,7 @@ static pl_status payload_put_series(void *context, struct json *json, struct blo
                                     const struct blockfile_series *series, struct pl_error *error)
 {
     struct payload_making *making = context;
+    assert(making->bin >= 1);
     const int64_t bin = series->count > SHORT_SERIES ? making->bin : 1;
     const size_t bins = (size_t)((series->count + bin - 1) / bin);
     double *memory = calloc(bins * (bin > 1 ? 3 : 1) + 1, sizeof *memory);
@@ -173,6 +176,7 @@ pl_status page_result_of(struct blockfile *part, const struct bench *bench, stru
     const struct analysis_request request = {.to = INT64_MAX - 1};
     const struct analysis_input input = {part, 1};
     struct result *result = result_new(bench->name, bench->summary);
+    assert(part->block_count == 0 || bench_of_block(&part->blocks[0]) == bench);
     const pl_status status = part->block_count ? bench->results(&request, &input, result, error)
                                                : pl_fail(error, PL_E_INPUT, "no blocks of %s", bench->name);
     if (status == PL_OK) {
@@ -198,6 +202,7 @@ static void payload_put_said(struct json *json, const struct payload_said *said,
     json_array_begin(json, "documents");
     for (size_t i = 0; i < count; i++)
         if (said[i].result) {
+            assert(said[i].part.block_count > 0); /* without blocks there is no result */
             json_object_begin(json, NULL);
             json_put_string(json, "block", said[i].part.blocks[0].class_name); /* its view, where it has one */
             show_put_document_members(said[i].result, json);

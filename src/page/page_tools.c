@@ -3,6 +3,7 @@
 #include "bench/bench.h"
 #include "lab/show/analysis_tools.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,7 +22,9 @@ const struct page_tool PAGE_TOOLS[] = {
 
 static bool page_tool_takes(const struct page_tool *tool, const struct blockfile_block *block)
 {
-    return strcmp(bench_find("run")->classes[tool->class_number], block->class_name) == 0;
+    const struct bench *bench = bench_find("run");
+    assert(bench && bench->classes[tool->class_number]);
+    return strcmp(bench->classes[tool->class_number], block->class_name) == 0;
 }
 
 bool page_tool_applies(const struct page_tool *tool, const struct page_file *file)

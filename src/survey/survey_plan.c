@@ -169,6 +169,7 @@ const struct survey_step *survey_steps(void)
 
 bool survey_step_wanted(const struct survey_step *step, const struct survey_request *request)
 {
+    assert(request->form < SURVEY_FORMS && step->part < SURVEY_PARTS);
     return step->words[request->form] && !request->without[step->part];
 }
 
@@ -218,6 +219,7 @@ static void survey_fill_in(const char *word, size_t length, const struct survey_
             text_add(text, names[i].value);
             word += strlen(names[i].name);
         } else {
+            assert(*word != '{'); /* our own tables: each name is known */
             text_append(text, word++, 1);
         }
     }
@@ -238,6 +240,7 @@ static void survey_add_filled(struct survey_command *command, const char *word, 
 void survey_step_command(const struct survey_step *step, const struct survey_request *request,
                          const struct survey_places *places, struct survey_command *ret_command)
 {
+    assert(survey_step_wanted(step, request) && ret_command->count == 0);
     survey_command_add(ret_command, places->self);
     survey_command_add(ret_command, step->verb);
     for (const char *word = step->words[request->form]; *word; word += strspn(word, " ")) {
@@ -292,6 +295,7 @@ void survey_kernels(const struct survey_request *request, struct text *text)
 {
     const struct survey_sizes *sizes = &SIZES[request->form];
     const int edge = sizes->edge, ranks = request->ranks;
+    assert(ranks > 0 && edge % 8 == 0);
     text_add(text, "# How programs access files: matrices, random places, the shared file pointer.\n"
                    "timingsfilename kernels.out\n");
     for (int collective = 0; collective < 2; collective++) {

@@ -67,7 +67,7 @@ static double survey_repeated(const struct survey_rate *list, size_t count, bool
 
 static void join_repetitions(struct survey_rates *rates, double *room)
 {
-    size_t kept = 0;
+    size_t kept = 0, joined_count = 0;
     if (rates->count)
         qsort(rates->list, rates->count, sizeof *rates->list, by_size);
     for (size_t first = 0, end; first < rates->count; first = end) {
@@ -78,8 +78,11 @@ static void join_repetitions(struct survey_rates *rates, double *room)
         joined.repetitions = (int)(end - first);
         joined.write = survey_repeated(from, end - first, true, room);
         joined.read = survey_repeated(from, end - first, false, room);
+        joined_count += (size_t)joined.repetitions;
+        assert(joined.failed <= joined.repetitions);
         rates->list[kept++] = joined;
     }
+    assert(joined_count == rates->count); /* each is in one */
     rates->count = kept;
 }
 

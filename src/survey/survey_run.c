@@ -7,6 +7,7 @@
 #include "base/units.h"
 #include "survey/survey.h"
 
+#include <assert.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -276,6 +277,7 @@ static void survey_tell_outcome(struct survey *survey, const struct survey_step 
                                         [SURVEY_INTERRUPTED] = "interrupted",
                                         [SURVEY_NOT_STARTED] = "could not be started"};
     char message[SURVEY_MESSAGE_MAX];
+    assert(outcome->end < sizeof words / sizeof words[0] && survey->list);
     fprintf(survey->list, "%s: %s, %.1f s, exit status %d\n", step->name, words[outcome->end], outcome->seconds,
             outcome->status);
     fflush(survey->list);
@@ -307,6 +309,7 @@ static void survey_run_step(struct survey *survey, const struct survey_step *ste
     struct text text = {0};
     survey->step = step;
     survey->left -= seconds;
+    assert(survey->number >= 1 && survey->number <= survey->count && survey->left > -0.001);
     if (!survey_is_ready(survey, step))
         return;
     snprintf(log, sizeof log, "%s/%s.txt", survey->places.out, step->name);
@@ -459,6 +462,7 @@ static int survey_square_of(int ranks)
 int survey_run(const struct survey_request *request)
 {
     struct survey survey = {.request = request, .on_terminal = isatty(STDERR_FILENO)};
+    assert(request->ranks > 0 && request->complain && request->clear_line);
     survey.places.ranks = request->ranks;
     survey.places.square = survey_square_of(request->ranks);
     if (!process_self(survey.places.self)) {

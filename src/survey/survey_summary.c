@@ -6,6 +6,7 @@
 #include "history/history_quantity.h"
 #include "survey/survey.h"
 
+#include <assert.h>
 #include <ctype.h>
 #include <limits.h>
 #include <math.h>
@@ -262,6 +263,7 @@ static pl_status summary_look_at_strategies(struct summary *summary, struct bloc
     if (status != PL_OK)
         return status == PL_E_INPUT ? PL_OK : status;
     summary_print_heading(summary, "Collective I/O", "write MB/s");
+    assert(list.count > 0);
     const struct contest_point *cell = &list.points[0];
     for (size_t i = 0; i < list.count; i++)
         if (strcmp(list.points[i].distribution, cell->distribution) == 0 &&
