@@ -68,7 +68,7 @@ usage()
     expect_exit 2 engine -n 0
     expect_exit 2 engine --auto --counts
     expect_in "$ERR" "exclude each other"
-    expect_exit 2 bench trace -n 2
+    expect_exit 2 bench trace -n 2,4
     expect_exit 2 bench no-such-benchmark
 }
 
