@@ -160,7 +160,7 @@ pl_status iot_rate_of_set(const struct analysis_chosen *chosen, enum iot_rate ra
 {
     const struct analysis_request all = {.to = INT64_MAX};
     struct analysis_rows rows;
-    *ret_rate = (struct result_rate){NO_RATE, NO_RATE, true};
+    *ret_rate = (struct result_rate){NO_RATE, NO_RATE, true, NAN};
     if (chosen->set->error_count)
         return PL_OK;
     if (analysis_rows_build(&all, chosen, &rows, error) != PL_OK)
