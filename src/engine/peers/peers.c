@@ -136,6 +136,8 @@ static pl_status kit_new_coll(struct peers *peers, int place, struct peers_kit *
         mem_free(kit);
         return error_from_mpi(code, "duplicating the communicator", error);
     }
+    if (place == 0)
+        peers->board = (struct agree_board){0}; /* that of a kit before lay in its memory */
     struct pl_error own = {0};
     if (!kit)
         pl_fail(&own, PL_E_NOMEM, "no memory for a file");
@@ -227,7 +229,7 @@ pl_status peers_take_coll(struct peers *peers, const int64_t values[PEERS_VALUES
     struct peers_kit *kit = place >= 0 ? peers->kits[place] : NULL;
     if (kit && values[1 + place] == PLACE_TOO_LARGE) {
         if (place == 0)
-            peers->board.on = false; /* it lies in this kit's memory */
+            peers->board.on = false;
         peers->kits[place] = NULL;
         kit_free_coll(kit);
         kit = NULL;
